@@ -1,0 +1,1 @@
+"""The protocols: one file each, a pure state machine over `streamproof.lang` alone."""
