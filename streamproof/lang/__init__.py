@@ -10,23 +10,47 @@ from streamproof.lang.errors import (
     WrongDefinition,
 )
 from streamproof.lang.map import Map
+from streamproof.lang.model import (
+    Fairness,
+    Model,
+    action,
+    always,
+    assume,
+    every_step,
+    final,
+    init,
+    leads_to,
+    sometimes,
+)
 from streamproof.lang.quantify import count, exists, forall, implies
+from streamproof.lang.sorts import Range
 from streamproof.lang.step import Step, require
 
 __all__ = [
     "Disabled",
     "Domain",
     "Element",
+    "Fairness",
     "Map",
+    "Model",
     "OutOfRange",
+    "Range",
     "Step",
     "StreamproofError",
     "UnknownKey",
     "Untraceable",
     "WrongDefinition",
+    "action",
+    "always",
+    "assume",
     "count",
+    "every_step",
     "exists",
+    "final",
     "forall",
     "implies",
+    "init",
+    "leads_to",
     "require",
+    "sometimes",
 ]

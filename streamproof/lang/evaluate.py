@@ -1,0 +1,156 @@
+"""Evaluating traced forms on concrete states: the second reading of the same text.
+
+Engines and tests compare it with running the plain function.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from streamproof.lang.domain import Domain
+from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
+from streamproof.lang.form import Command, Update
+from streamproof.lang.map import Map
+from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, Sort
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "not": operator.not_,
+    "eq": operator.eq,
+    "lt": operator.lt,
+    "le": operator.le,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """What an expression is evaluated in.
+
+    Attributes
+    ----------
+    domains : by the name of their element sort
+    roots : the records that hold the variables: the state, and the model for its constants
+    """
+
+    domains: Mapping[str, Domain[Any]]
+    roots: Mapping[str, Any]
+
+    def read(self, variable: str, keys: tuple[Any, ...]) -> Any:
+        """Look a flattened variable up: ``recorders.closed`` at (p, k, c)."""
+        first, *rest = variable.split(".")
+        value = self.roots[first]
+        value, keys = _index(value, keys)
+        for name in rest:
+            value, keys = _index(getattr(value, name), keys)
+        return value
+
+
+def _index(value: Any, keys: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    while isinstance(value, Map):
+        arity = len(value.domains)
+        here, keys = keys[:arity], keys[arity:]
+        value = value[here[0] if arity == 1 else here]
+    return value, keys
+
+
+def world(model: Any, state: Any, **others: Any) -> World:
+    """Gather a model's domains and constants, a state's variables, and other named records."""
+    fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
+    domains = {value.name: value for value in fields.values() if isinstance(value, Domain)}
+    variables = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+    return World(domains, {**fields, **variables, **others})
+
+
+def evaluate(expr: Expr, world: World, bound: Mapping[Var, Any]) -> Any:
+    """Compute an expression's value.
+
+    Parameters
+    ----------
+    bound : values of the parameters and bound variables that occur free in it
+    """
+    match expr:
+        case Const(value, _):
+            return value
+        case Var():
+            return bound[expr]
+        case Read(variable, keys, _):
+            return world.read(variable, tuple(evaluate(key, world, bound) for key in keys))
+        case Quantified(kind, variables, body, _):
+            values = (evaluate(body, world, {**bound, **one}) for one in bindings(variables, world))
+            return {"forall": all, "exists": any, "count": sum}[kind](values)
+        case Apply(name, arguments, _):
+            return _apply(name, arguments, world, bound)
+
+
+def _apply(
+    name: str, arguments: tuple[Expr, ...], world: World, bound: Mapping[Var, Any]
+) -> Any:
+    if name == "and":
+        return all(evaluate(part, world, bound) for part in arguments)
+    if name == "or":
+        return any(evaluate(part, world, bound) for part in arguments)
+    if name == "ite":
+        condition, then, otherwise = arguments
+        return evaluate(then if evaluate(condition, world, bound) else otherwise, world, bound)
+    return _OPERATORS[name](*(evaluate(part, world, bound) for part in arguments))
+
+
+def bindings(variables: tuple[Var, ...], world: World) -> Iterator[dict[Var, Any]]:
+    """List every assignment of domain elements to variables."""
+    domains = [world.domains[str(variable.sort)] for variable in variables]
+    for values in product(*domains):
+        yield dict(zip(variables, values, strict=True))
+
+
+def enabled(command: Command, world: World, bound: Mapping[Var, Any]) -> bool:
+    """Tell whether a command's guard holds."""
+    return all(evaluate(part, world, bound) for part in command.guard)
+
+
+def after(command: Command, sort: Sort, world: World, bound: Mapping[Var, Any]) -> Any:
+    """Compute the record that a command's updates lead to; what it does not update stays."""
+    updates = {update.variable: update for update in command.updates}
+
+    def value(variable: str, keys: tuple[Any, ...]) -> Any:
+        update = updates.get(variable)
+        if update is None:
+            return world.read(variable, keys)
+        return evaluate(update.value, world, {**bound, **_at(update, keys)})
+
+    return rebuild(sort, world.domains, value)
+
+
+def _at(update: Update, keys: tuple[Any, ...]) -> dict[Var, Any]:
+    return dict(zip(update.keys, keys, strict=True))
+
+
+def rebuild(
+    sort: Sort,
+    domains: Mapping[str, Domain[Any]],
+    value: Callable[[str, tuple[Any, ...]], Any],
+    name: str = "",
+    keys: tuple[Any, ...] = (),
+) -> Any:
+    """Build a record from the values of its flattened variables."""
+    match sort:
+        case RecordSort(cls, fields):
+            parts = {
+                field: rebuild(part, domains, value, f"{name}.{field}" if name else field, keys)
+                for field, part in fields
+            }
+            return cls(**parts)
+        case MapSort(key_sorts, part):
+            over = [domains[key.name] for key in key_sorts]
+            return Map.build(
+                *over, lambda *here: rebuild(part, domains, value, name, (*keys, *here))
+            )
+        case DomainSort():
+            raise AssertionError(name)
+        case _:
+            return value(name, keys)

@@ -1,0 +1,350 @@
+"""The intermediate representation: small, hashable, printable expressions over a state.
+
+Expressions are built through the functions of this file, which simplify as they go, so that two
+ways to write the same thing often become the same expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, ScalarSort
+
+BOOL = BoolSort()
+INT = IntSort()
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal: bool, int or an `Enum` member."""
+
+    value: bool | int | Enum
+    sort: ScalarSort
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """An action's parameter, or a variable bound by a quantifier or an update."""
+
+    name: str
+    sort: ScalarSort
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A state variable, constant or field of one, at its keys: ``recorders.closed[p, k, c]``."""
+
+    variable: str
+    keys: tuple[Expr, ...]
+    sort: ScalarSort
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator: not, and, or, eq, lt, le, add, sub, mul or ite."""
+
+    operator: str
+    arguments: tuple[Expr, ...]
+    sort: ScalarSort
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """A quantifier (forall, exists, count) over bound variables."""
+
+    kind: str
+    variables: tuple[Var, ...]
+    body: Expr
+    sort: ScalarSort
+
+
+Expr: TypeAlias = Const | Var | Read | Apply | Quantified
+
+TRUE: Expr = Const(True, BOOL)
+FALSE: Expr = Const(False, BOOL)
+
+
+def literal(value: bool | int | Enum) -> Const:
+    """Lift a plain value."""
+    if isinstance(value, bool):
+        return Const(value, BOOL)
+    if isinstance(value, int):
+        return Const(value, INT)
+    return Const(value, EnumSort(type(value)))
+
+
+def truth(value: bool) -> Expr:
+    """Lift a truth value."""
+    return TRUE if value else FALSE
+
+
+def negate(operand: Expr) -> Expr:
+    """Build ``not operand``, pushed inwards over and, or and comparisons."""
+    if isinstance(operand, Const):
+        return truth(not operand.value)
+    if isinstance(operand, Apply):
+        match operand.operator:
+            case "not":
+                return operand.arguments[0]
+            case "lt":
+                return less_equal(operand.arguments[1], operand.arguments[0])
+            case "le":
+                return less(operand.arguments[1], operand.arguments[0])
+            case "and":
+                return disjunction(*map(negate, operand.arguments))
+            case "or":
+                return conjunction(*map(negate, operand.arguments))
+    if isinstance(operand, Quantified) and operand.kind in ("forall", "exists"):
+        other = "exists" if operand.kind == "forall" else "forall"
+        return Quantified(other, operand.variables, negate(operand.body), BOOL)
+    return Apply("not", (operand,), BOOL)
+
+
+def conjunction(*operands: Expr) -> Expr:
+    """Build ``a and b and ...``, flat, without repeats."""
+    return _junction("and", TRUE, FALSE, operands)
+
+
+def disjunction(*operands: Expr) -> Expr:
+    """Build ``a or b or ...``, flat, without repeats."""
+    return _junction("or", FALSE, TRUE, operands)
+
+
+def _junction(operator: str, unit: Expr, zero: Expr, operands: tuple[Expr, ...]) -> Expr:
+    flat: dict[Expr, None] = {}
+    for operand in operands:
+        same = isinstance(operand, Apply) and operand.operator == operator
+        for part in operand.arguments if same and isinstance(operand, Apply) else (operand,):
+            if part == zero or negate(part) in flat:
+                return zero
+            if part != unit:
+                flat[part] = None
+    # a or (not a and b) is a or b: forking writes the longer one, readers want the shorter.
+    parts = tuple(_without(part, operator, flat) for part in flat)
+    if parts != tuple(flat):
+        return _junction(operator, unit, zero, parts)
+    if not parts:
+        return unit
+    return parts[0] if len(parts) == 1 else Apply(operator, parts, BOOL)
+
+
+def _without(part: Expr, operator: str, siblings: dict[Expr, None]) -> Expr:
+    dual = "or" if operator == "and" else "and"
+    if not (isinstance(part, Apply) and part.operator == dual):
+        return part
+    if any(argument in siblings for argument in part.arguments):  # absorbed by a sibling
+        return TRUE if operator == "and" else FALSE
+    kept = tuple(argument for argument in part.arguments if negate(argument) not in siblings)
+    if len(kept) == len(part.arguments):
+        return part
+    return conjunction(*kept) if dual == "and" else disjunction(*kept)
+
+
+def equal(left: Expr, right: Expr) -> Expr:
+    """Build ``left == right``; a literal goes to the right."""
+    if left == right:
+        return TRUE
+    if isinstance(left, Const) and isinstance(right, Const):
+        return truth(left.value == right.value)
+    if isinstance(left, Const):
+        left, right = right, left
+    if isinstance(left.sort, BoolSort):
+        if right == TRUE:
+            return left
+        if right == FALSE:
+            return negate(left)
+    return Apply("eq", (left, right), BOOL)
+
+
+def less(left: Expr, right: Expr) -> Expr:
+    """Build ``left < right``."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return truth(_number(left) < _number(right))
+    return FALSE if left == right else Apply("lt", (left, right), BOOL)
+
+
+def less_equal(left: Expr, right: Expr) -> Expr:
+    """Build ``left <= right``."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return truth(_number(left) <= _number(right))
+    return TRUE if left == right else Apply("le", (left, right), BOOL)
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    """Build ``left + right``; literals are gathered on the right."""
+    if isinstance(left, Const):
+        left, right = right, left
+    if isinstance(right, Const):
+        if _number(right) == 0:
+            return left
+        if isinstance(left, Const):
+            return literal(_number(left) + _number(right))
+        if isinstance(left, Apply) and left.operator == "add":
+            inner, constant = left.arguments
+            if isinstance(constant, Const):
+                return add(inner, literal(_number(constant) + _number(right)))
+    return Apply("add", (left, right), INT)
+
+
+def subtract(left: Expr, right: Expr) -> Expr:
+    """Build ``left - right``."""
+    if left == right:
+        return literal(0)
+    if isinstance(right, Const):
+        return add(left, literal(-_number(right)))
+    return Apply("sub", (left, right), INT)
+
+
+def multiply(left: Expr, right: Expr) -> Expr:
+    """Build ``left * right``; a literal goes to the right."""
+    if isinstance(left, Const):
+        left, right = right, left
+    if isinstance(right, Const):
+        if isinstance(left, Const):
+            return literal(_number(left) * _number(right))
+        if _number(right) in (0, 1):
+            return left if _number(right) == 1 else literal(0)
+    return Apply("mul", (left, right), INT)
+
+
+def choose(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """Build ``then if condition else otherwise``."""
+    if isinstance(condition, Const):
+        return then if condition.value else otherwise
+    if then == otherwise:
+        return then
+    # Where x == k holds, m[k] is m[x]: a map set to its own value at a key did not change.
+    here = {
+        part.arguments[0]: part.arguments[1]
+        for part in conjuncts(condition)
+        if isinstance(part, Apply) and part.operator == "eq"
+    }
+    known = {left: right for left, right in here.items() if isinstance(left, Var)}
+    if known and substitute(then, known) == substitute(otherwise, known):
+        return otherwise
+    if isinstance(then.sort, BoolSort):
+        return _choose_truth(condition, then, otherwise)
+    return Apply("ite", (condition, then, otherwise), then.sort)
+
+
+def _choose_truth(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    if then == TRUE:
+        return disjunction(condition, otherwise)
+    if then == FALSE:
+        return conjunction(negate(condition), otherwise)
+    if otherwise == TRUE:
+        return disjunction(negate(condition), then)
+    if otherwise == FALSE:
+        return conjunction(condition, then)
+    return Apply("ite", (condition, then, otherwise), BOOL)
+
+
+def quantify(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:
+    """Build a quantifier. A closed body stays quantified: the domain may be empty.
+
+    Bound variables are named by the quantifier's height, so that two quantifiers that say the same
+    are the same expression, and an inner one never takes an outer one's name.
+    """
+    if kind == "forall" and body == TRUE:
+        return TRUE
+    if kind == "exists" and body == FALSE:
+        return FALSE
+    if kind == "forall" and isinstance(body, Quantified) and body.kind == "forall":
+        return _bound(kind, variables + body.variables, body.body)
+    return _bound(kind, variables, body)
+
+
+def _bound(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:
+    level = height(body) + 1
+    names = tuple(Var(_bound_name(v, level, i), v.sort) for i, v in enumerate(variables))
+    renamed = substitute(body, dict(zip(variables, names, strict=True)))
+    return Quantified(kind, names, renamed, INT if kind == "count" else BOOL)
+
+
+def _bound_name(variable: Var, level: int, index: int) -> str:
+    """Name a bound variable as no Python identifier can be named: p₁, p₁', p₂."""
+    subscript = "".join(chr(0x2080 + int(digit)) for digit in str(level))
+    return str(variable.sort)[0].lower() + subscript + "'" * index
+
+
+def height(expr: Expr) -> int:
+    """Tell how deep quantifiers are nested."""
+    match expr:
+        case Const() | Var():
+            return 0
+        case Read(_, keys, _):
+            return max(map(height, keys), default=0)
+        case Apply(_, arguments, _):
+            return max(map(height, arguments))
+        case Quantified(_, _, body, _):
+            return height(body) + 1
+
+
+def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
+    """Replace variables, simplifying again. Bound variables are unique, so nothing is captured."""
+    match expr:
+        case Const():
+            return expr
+        case Var():
+            return replacement.get(expr, expr)
+        case Read(variable, keys, sort):
+            return Read(variable, tuple(substitute(key, replacement) for key in keys), sort)
+        case Quantified(kind, variables, body, _):
+            return quantify(kind, variables, substitute(body, replacement))
+        case Apply(operator, arguments, _):
+            return rebuild(operator, tuple(substitute(part, replacement) for part in arguments))
+
+
+def rebuild(operator: str, arguments: tuple[Expr, ...]) -> Expr:
+    """Build an operator application by name, simplified."""
+    match operator, arguments:
+        case "not", (operand,):
+            return negate(operand)
+        case "and", _:
+            return conjunction(*arguments)
+        case "or", _:
+            return disjunction(*arguments)
+        case "eq", (left, right):
+            return equal(left, right)
+        case "lt", (left, right):
+            return less(left, right)
+        case "le", (left, right):
+            return less_equal(left, right)
+        case "add", (left, right):
+            return add(left, right)
+        case "sub", (left, right):
+            return subtract(left, right)
+        case "mul", (left, right):
+            return multiply(left, right)
+        case "ite", (condition, then, otherwise):
+            return choose(condition, then, otherwise)
+    raise AssertionError(operator, arguments)
+
+
+def conjuncts(expr: Expr) -> tuple[Expr, ...]:
+    """Split a conjunction into its parts."""
+    if isinstance(expr, Apply) and expr.operator == "and":
+        return expr.arguments
+    return () if expr == TRUE else (expr,)
+
+
+def variables_read(expr: Expr) -> frozenset[str]:
+    """Name the state variables and constants that an expression reads."""
+    match expr:
+        case Const() | Var():
+            return frozenset()
+        case Read(variable, keys, _):
+            return frozenset({variable}).union(*map(variables_read, keys))
+        case Apply(_, arguments, _):
+            return frozenset[str]().union(*map(variables_read, arguments))
+        case Quantified(_, _, body, _):
+            return variables_read(body)
+
+
+def _number(constant: Const) -> int:
+    assert isinstance(constant.value, int), f"{constant.value!r} is not a number"
+    return constant.value
+
+

@@ -1,0 +1,259 @@
+"""Models: closed systems whose every run can be explored, traced and proven about.
+
+A model is a frozen dataclass. Its fields are what a size fixes (domains and constants); its methods
+are the initial state, the actions and the properties, all of which take a state and stay pure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import itertools
+import typing
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar
+
+from streamproof.lang.domain import Domain
+from streamproof.lang.errors import Disabled, WrongDefinition
+
+S = TypeVar("S", bound=Hashable)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Fairness(Enum):
+    """What an action that stays enabled is owed."""
+
+    NONE = "none"
+    """Nothing: it may be postponed for ever, like a crash."""
+    WEAK = "weak"
+    """It happens if it is enabled without a break."""
+    STRONG = "strong"
+    """It happens if it is enabled again and again."""
+
+
+class Role(Enum):
+    """What a method of a model is."""
+
+    INIT = "init"
+    ACTION = "action"
+    ALWAYS = "always"
+    EVERY_STEP = "every_step"
+    SOMETIMES = "sometimes"
+    LEADS_TO = "leads_to"
+    FINAL = "final"
+    ASSUME = "assume"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A declared method: its role, and for an action its fairness.
+
+    Attributes
+    ----------
+    parameters : name and annotation of what follows the state argument(s)
+    """
+
+    name: str
+    role: Role
+    fairness: Fairness
+    parameters: tuple[tuple[str, Any], ...]
+
+
+STATES_TAKEN = {Role.INIT: 0, Role.ASSUME: 0, Role.EVERY_STEP: 2}
+"""How many states a method of a role takes before its parameters; one if it is not listed."""
+
+
+def init(method: F) -> F:
+    """Declare an initial state: a method of the model alone. Parameters give one state each."""
+    return _declare(method, Role.INIT)
+
+
+def assume(method: F) -> F:
+    """Declare what is assumed of the model's constants, such as that a bound is not negative."""
+    return _declare(method, Role.ASSUME)
+
+
+@typing.overload
+def action(method: F) -> F: ...
+@typing.overload
+def action(*, fairness: Fairness) -> Callable[[F], F]: ...
+def action(method: F | None = None, *, fairness: Fairness = Fairness.NONE) -> F | Callable[[F], F]:
+    """Declare a guarded action: it gives the next state, or `require` says that it cannot happen."""
+    if method is None:
+        return functools.partial(_declare, role=Role.ACTION, fairness=fairness)
+    return _declare(method, Role.ACTION)
+
+
+def always(method: F) -> F:
+    """Declare an invariant of every reachable state.
+
+    The method gives True, or False, or a reason as text; or a mapping from the names of its
+    conjuncts to such answers.
+    """
+    return _declare(method, Role.ALWAYS)
+
+
+def every_step(method: F) -> F:
+    """Declare a property of every step: the method takes the states before and after it."""
+    return _declare(method, Role.EVERY_STEP)
+
+
+def sometimes(method: F) -> F:
+    """Declare that some reachable state satisfies this. No search is green without it."""
+    return _declare(method, Role.SOMETIMES)
+
+
+def leads_to(method: F) -> F:
+    """Declare liveness: the method gives a pair, and whenever the first holds, the second follows."""
+    return _declare(method, Role.LEADS_TO)
+
+
+def final(method: F) -> F:
+    """Declare states in which nothing more needs to happen, so that they are no deadlock."""
+    return _declare(method, Role.FINAL)
+
+
+def _declare(method: F, role: Role, fairness: Fairness = Fairness.NONE) -> F:
+    method.__streamproof__ = (role, fairness)  # type: ignore[attr-defined]
+    return method
+
+
+@dataclass(frozen=True)
+class Call:
+    """An action (or a parameterised property) with its arguments."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    parameters: tuple[str, ...]
+
+    def __str__(self) -> str:
+        pairs = zip(self.parameters, self.arguments, strict=True)
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Move(Generic[S]):
+    """One step that a state allows.
+
+    Attributes
+    ----------
+    call : the action and its arguments
+    target : the next state; None if a claim (`assert`) failed on the way
+    broken_claim : where the failed claim stands and what it says
+    """
+
+    call: Call
+    target: S | None
+    broken_claim: str | None = None
+
+
+@dataclass(frozen=True)
+class Model(Generic[S]):
+    """A closed system over states of type S, which may be any hashable value.
+
+    Subclasses are frozen dataclasses. To be traced and proven, S must be a frozen dataclass of the
+    language's sorts; the reference engine explores any.
+
+    Attributes
+    ----------
+    sizes : named sizes, as keyword arguments of `sized`
+    """
+
+    sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @classmethod
+    def sized(cls, *fields: Any, **size: Any) -> Model[S]:
+        """Build the model of a size. Override it where a size is not simply the fields."""
+        return cls(*fields, **size)  # any signature may override one that takes anything
+
+    @classmethod
+    def methods(cls, role: Role) -> tuple[Method, ...]:
+        """List the methods of a role, in the order of their definition, base classes first."""
+        found: dict[str, Method] = {}
+        for base in reversed(cls.__mro__):
+            for name, member in vars(base).items():
+                declared = getattr(member, "__streamproof__", None)
+                if declared is not None:
+                    found[name] = _method(getattr(cls, name), name, *declared)
+                elif name in found:  # an override without a decorator keeps the role it overrides
+                    old = found[name]
+                    found[name] = _method(getattr(cls, name), name, old.role, old.fairness)
+        return tuple(method for method in found.values() if method.role is role)
+
+    def domain_of(self, annotation: Any, method: str) -> Domain[Any]:
+        """Find the domain that a parameter ranges over, by the element class in its annotation."""
+        hints = typing.get_type_hints(type(self), include_extras=True)
+        for field in dataclasses.fields(self):
+            if typing.get_origin(hints[field.name]) is Domain:
+                if typing.get_args(hints[field.name])[0] is annotation:
+                    domain: Domain[Any] = getattr(self, field.name)
+                    return domain
+        raise WrongDefinition(
+            f"{type(self).__name__}.{method} takes a parameter of type {annotation}, but no field of "
+            f"the model is a Domain of it, so its values are not known. Declare such a field"
+        )
+
+    def calls(self, method: Method) -> Iterator[Call]:
+        """List a method's ground instances: one for each combination of its parameters' values."""
+        names = tuple(name for name, _ in method.parameters)
+        domains = [self.domain_of(annotation, method.name) for _, annotation in method.parameters]
+        for arguments in itertools.product(*domains):
+            yield Call(method.name, arguments, names)
+
+    def initial_states(self) -> Iterator[S]:
+        """List the initial states."""
+        declared = self.methods(Role.INIT)
+        if not declared:
+            raise WrongDefinition(
+                f"{type(self).__name__} has no initial state: mark a method with @init"
+            )
+        for method in declared:
+            for call in self.calls(method):
+                yield getattr(self, method.name)(*call.arguments)
+
+    @functools.cached_property
+    def ground_actions(self) -> tuple[tuple[Call, Callable[..., S]], ...]:
+        """All ground actions, in the order of definition and of the domains."""
+        return tuple(
+            (call, getattr(self, method.name))
+            for method in self.methods(Role.ACTION)
+            for call in self.calls(method)
+        )
+
+    def moves(self, state: S) -> Iterator[Move[S]]:
+        """List the steps that a state allows; claims that fail are moves without a target."""
+        for call, act in self.ground_actions:
+            try:
+                target = act(state, *call.arguments)
+            except Disabled:
+                continue
+            except AssertionError as broken:
+                yield Move(call, None, _where(broken))
+                continue
+            yield Move(call, target)
+
+
+def _method(function: Callable[..., Any], name: str, role: Role, fairness: Fairness) -> Method:
+    hints = typing.get_type_hints(function, include_extras=True)
+    names = list(inspect.signature(function).parameters)[1 + STATES_TAKEN.get(role, 1) :]
+    for parameter in names:
+        if parameter not in hints:
+            raise WrongDefinition(
+                f"parameter {parameter} of {name} has no type, so the values that it ranges over are "
+                f"not known. Annotate it with an Element class"
+            )
+    return Method(name, role, fairness, tuple((part, hints[part]) for part in names))
+
+
+def _where(broken: AssertionError) -> str:
+    """Name the file, line and text of a failed claim."""
+    traceback = broken.__traceback__
+    assert traceback is not None
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    code = traceback.tb_frame.f_code
+    place = f"{code.co_name} (line {traceback.tb_lineno})"
+    return f"{place}: {broken}" if str(broken) else place

@@ -1,0 +1,220 @@
+"""Sorts: what the annotations of states, records and parameters mean."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias, TypeVar
+
+from streamproof.lang.domain import Domain, Element
+from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.map import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The declared range of a bounded integer: ``Annotated[int, Range(0, "messages")]``.
+
+    A bound is a number, or the name of an attribute or property of the model. Engines that pack
+    states need ranges, and all engines report an action that leaves one. Proofs do not use them.
+    """
+
+    low: int | str
+    high: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class BoolSort:
+    """True or false."""
+
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class IntSort:
+    """An integer, bounded if it has a range."""
+
+    range: Range | None = None
+
+    def __str__(self) -> str:
+        return "int"
+
+
+@dataclass(frozen=True, slots=True)
+class EnumSort:
+    """One of an `Enum`'s members."""
+
+    cls: type[Enum]
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class ElementSort:
+    """An element of the domain with this name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSort:
+    """A frozen dataclass, with the sorts of its fields in order."""
+
+    cls: type[Any]
+    fields: tuple[tuple[str, Sort], ...]
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class MapSort:
+    """A total function from the key sorts to a value sort."""
+
+    keys: tuple[ElementSort, ...]
+    value: Sort
+
+    def __str__(self) -> str:
+        return f"Map[{', '.join(map(str, self.keys))} -> {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSort:
+    """A domain itself: a parameter of a model, whose size the prover leaves open."""
+
+    element: ElementSort
+
+    def __str__(self) -> str:
+        return f"Domain[{self.element}]"
+
+
+ScalarSort: TypeAlias = BoolSort | IntSort | EnumSort | ElementSort
+Sort: TypeAlias = ScalarSort | RecordSort | MapSort | DomainSort
+
+Bindings: TypeAlias = dict[Any, Any]
+
+
+def sort_of(annotation: Any, bindings: Bindings | None = None) -> Sort:
+    """Read an annotation.
+
+    Parameters
+    ----------
+    bindings : what the type variables of a generic record stand for
+
+    Raises
+    ------
+    WrongDefinition : if the language has no such sort; the message lists those it has
+    """
+    bindings = bindings or {}
+    if isinstance(annotation, TypeVar):
+        bound = bindings.get(annotation)
+        return sort_of(bound, bindings) if bound is not None else ElementSort(annotation.__name__)
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _annotated(annotation, bindings)
+    if origin is None and isinstance(annotation, type):
+        return _plain_class(annotation)
+    arguments = tuple(_substitute(argument, bindings) for argument in typing.get_args(annotation))
+    if origin is Map:
+        return _map(arguments)
+    if origin is Domain:
+        return DomainSort(_element(arguments[0]))
+    if isinstance(origin, type) and dataclasses.is_dataclass(origin):
+        return record_sort(origin, arguments)
+    raise _unknown(annotation)
+
+
+def record_sort(cls: type[Any], arguments: tuple[Any, ...] = ()) -> RecordSort:
+    """Read a frozen dataclass, with its type arguments if it is generic."""
+    if not cls.__dataclass_params__.frozen:
+        raise WrongDefinition(
+            f"{cls.__name__} can be changed in place, so a step could alter the state that it came "
+            f"from. Write @dataclass(frozen=True)"
+        )
+    parameters = getattr(cls, "__parameters__", ())
+    bindings = dict(zip(parameters, arguments, strict=False))
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return RecordSort(
+        cls,
+        tuple(
+            (field.name, sort_of(hints[field.name], bindings)) for field in dataclasses.fields(cls)
+        ),
+    )
+
+
+def _annotated(annotation: Any, bindings: Bindings) -> Sort:
+    inner, *notes = typing.get_args(annotation)
+    sort = sort_of(inner, bindings)
+    ranges = [note for note in notes if isinstance(note, Range)]
+    if ranges and isinstance(sort, IntSort):
+        return IntSort(ranges[0])
+    return sort
+
+
+def _plain_class(annotation: type) -> Sort:
+    if annotation is bool:
+        return BoolSort()
+    if annotation is int:
+        return IntSort()
+    if issubclass(annotation, Enum):
+        return EnumSort(annotation)
+    if issubclass(annotation, Element):
+        return ElementSort(annotation.__name__)
+    if dataclasses.is_dataclass(annotation):
+        return record_sort(annotation)
+    raise _unknown(annotation)
+
+
+def _map(arguments: tuple[Any, ...]) -> MapSort:
+    key, value = arguments
+    keys = typing.get_args(key) if typing.get_origin(key) is tuple else (key,)
+    return MapSort(tuple(_element(part) for part in keys), sort_of(value))
+
+
+def _element(annotation: Any) -> ElementSort:
+    sort = sort_of(annotation)
+    if not isinstance(sort, ElementSort):
+        raise WrongDefinition(
+            f"a map's key and a domain's member must be an Element, not {annotation}: other keys "
+            f"have no symbolic reading. Declare class {getattr(annotation, '__name__', 'X')}(Element)"
+        )
+    return sort
+
+
+def _substitute(annotation: Any, bindings: Bindings) -> Any:
+    if isinstance(annotation, TypeVar):
+        return bindings.get(annotation, annotation)
+    parameters = getattr(annotation, "__parameters__", ())
+    if parameters and not isinstance(annotation, type):
+        return annotation[tuple(bindings.get(parameter, parameter) for parameter in parameters)]
+    return annotation
+
+
+def _unknown(annotation: Any) -> WrongDefinition:
+    name = getattr(annotation, "__name__", str(annotation))
+    if isinstance(annotation, types.UnionType):
+        name = str(annotation)
+    return WrongDefinition(
+        f"{name} is not a sort of the language, so it can be run but neither traced nor proven. Use "
+        "bool, int, an Enum, an Element, a frozen dataclass of these, or a Map of these"
+    )
+
+
+def element_name(annotation: Any) -> str | None:
+    """Give the name of an element sort, or None if the annotation is something else."""
+    if isinstance(annotation, TypeVar):
+        return annotation.__name__
+    if isinstance(annotation, type) and issubclass(annotation, Element):
+        return annotation.__name__
+    return None
+
+

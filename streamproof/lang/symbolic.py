@@ -1,0 +1,453 @@
+"""Symbolic values: they behave like plain ones, and write down what is done with them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, NoReturn
+
+from streamproof.lang import expr as ex
+from streamproof.lang.domain import Domain, Element
+from streamproof.lang.errors import Untraceable, WrongDefinition
+from streamproof.lang.expr import Expr, Var
+from streamproof.lang.fork import (
+    Ending,
+    Path,
+    break_claim,
+    decide,
+    fresh_name,
+    paths,
+    untraceable,
+)
+from streamproof.lang.map import Map
+from streamproof.lang.sorts import (
+    BoolSort,
+    DomainSort,
+    ElementSort,
+    EnumSort,
+    IntSort,
+    MapSort,
+    RecordSort,
+    ScalarSort,
+    Sort,
+)
+
+# --------------------------------------------------------------------------- scalars
+
+
+class Symbolic:
+    """A scalar that is known only as an expression."""
+
+    __slots__ = ("expr",)
+
+    def __init__(self, expr: Expr) -> None:
+        self.expr = expr
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicBool(ex.equal(self.expr, self._lift(other)))
+
+    def __ne__(self, other: object) -> Any:
+        return SymbolicBool(ex.negate(ex.equal(self.expr, self._lift(other))))
+
+    def __hash__(self) -> int:
+        raise untraceable(
+            f"the symbolic value {self!r} is used as a key of a dict or a member of a set",
+            "Use a Map over a Domain, which takes symbolic keys",
+        )
+
+    def __index__(self) -> int:
+        raise untraceable(
+            f"the symbolic value {self!r} is used as an index, a size or a loop bound",
+            "Use a Map over a Domain, and forall, exists or Map.map instead of a loop",
+        )
+
+    def __float__(self) -> float:
+        raise untraceable("it converts a symbolic value to a float", _NO_FLOATS)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise untraceable(f"it iterates over the symbolic value {self!r}", "Use forall or Map.map")
+
+    def __repr__(self) -> str:
+        from streamproof.lang.show import show  # noqa: PLC0415 - only a message needs it
+
+        return show(self.expr)
+
+    def _lift(self, other: object) -> Expr:
+        return lift(other, self.expr.sort)
+
+
+_NO_FLOATS = "Machines count in whole numbers: scale to an int, as from seconds to milliseconds"
+
+
+class SymbolicBool(Symbolic):
+    """A symbolic truth value. Asking for its truth forks the run."""
+
+    __slots__ = ()
+    __hash__ = Symbolic.__hash__
+
+    def __bool__(self) -> bool:
+        return decide(self.expr)
+
+    def __and__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.conjunction(self.expr, self._lift(other)))
+
+    def __or__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.disjunction(self.expr, self._lift(other)))
+
+    __rand__ = __and__
+    __ror__ = __or__
+
+
+class SymbolicInt(Symbolic):
+    """A symbolic integer."""
+
+    __slots__ = ()
+    __hash__ = Symbolic.__hash__
+
+    def __bool__(self) -> bool:
+        return decide(ex.negate(ex.equal(self.expr, ex.literal(0))))
+
+    def __add__(self, other: object) -> SymbolicInt:
+        return SymbolicInt(ex.add(self.expr, self._lift(other)))
+
+    def __radd__(self, other: object) -> SymbolicInt:
+        return SymbolicInt(ex.add(self._lift(other), self.expr))
+
+    def __sub__(self, other: object) -> SymbolicInt:
+        return SymbolicInt(ex.subtract(self.expr, self._lift(other)))
+
+    def __rsub__(self, other: object) -> SymbolicInt:
+        return SymbolicInt(ex.subtract(self._lift(other), self.expr))
+
+    def __mul__(self, other: object) -> SymbolicInt:
+        return SymbolicInt(ex.multiply(self.expr, self._lift(other)))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> SymbolicInt:
+        return SymbolicInt(ex.subtract(ex.literal(0), self.expr))
+
+    def __lt__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.less(self.expr, self._lift(other)))
+
+    def __le__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.less_equal(self.expr, self._lift(other)))
+
+    def __gt__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.less(self._lift(other), self.expr))
+
+    def __ge__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(ex.less_equal(self._lift(other), self.expr))
+
+    def __truediv__(self, _other: object) -> NoReturn:
+        raise untraceable("it divides a symbolic integer, which gives a float", _NO_FLOATS)
+
+    __rtruediv__ = __truediv__
+
+    def __floordiv__(self, _other: object) -> NoReturn:
+        raise untraceable(
+            "it divides a symbolic integer", "Compare products instead: write a < k * b for a // b < k"
+        )
+
+    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __pow__ = __floordiv__
+
+
+class SymbolicEnum(Symbolic):
+    """A symbolic member of an `Enum`."""
+
+    __slots__ = ()
+    __hash__ = Symbolic.__hash__
+
+
+class SymbolicElement(Symbolic):
+    """A symbolic element of a domain."""
+
+    __slots__ = ()
+    __hash__ = Symbolic.__hash__
+
+
+def scalar(expr: Expr) -> Symbolic:
+    """Wrap an expression in the class of its sort."""
+    match expr.sort:
+        case BoolSort():
+            return SymbolicBool(expr)
+        case IntSort():
+            return SymbolicInt(expr)
+        case EnumSort():
+            return SymbolicEnum(expr)
+        case ElementSort():
+            return SymbolicElement(expr)
+
+
+def lift(value: object, sort: ScalarSort) -> Expr:
+    """Give the expression of a scalar, which must be of the sort.
+
+    Raises
+    ------
+    Untraceable : if it is a float, or of another sort; comparing an Enum with an int is such a case
+    """
+    if isinstance(value, float):
+        raise untraceable(f"it computes with the float {value!r}", _NO_FLOATS)
+    expr = value.expr if isinstance(value, Symbolic) else None
+    if expr is None and isinstance(value, bool | int | Enum):
+        expr = ex.literal(value)
+    if expr is not None and (
+        expr.sort == sort or (isinstance(expr.sort, IntSort) and isinstance(sort, IntSort))
+    ):
+        return expr
+    raise untraceable(
+        f"it compares or combines a value of sort {sort} with {value!r}, which is none",
+        f"Use values of sort {sort} on both sides; in plain Python this comparison is always False",
+    )
+
+
+# --------------------------------------------------------------------------- maps and domains
+
+
+class OpenDomain(Domain[Any]):
+    """A domain whose size is left open."""
+
+    __slots__ = ("sort",)
+    is_open = True
+
+    def __init__(self, sort: ElementSort) -> None:
+        self.name, self.sort, self.elements = sort.name, sort, ()
+        self._hash = hash(sort)
+
+    def symbolic_map(self, domains: tuple[Domain[Any], ...], function: Callable[..., Any]) -> Any:
+        variables = _variables(domains)
+        return SymbolicMap(variables, merged(function, variables))
+
+    def symbolic_quantifier(
+        self, kind: str, domains: tuple[Domain[Any], ...], function: Callable[..., Any]
+    ) -> Any:
+        variables = _variables(domains)
+        body = lift(merged(function, variables), ex.BOOL)
+        return scalar(ex.quantify(kind, variables, body))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpenDomain) and self.sort == other.sort
+
+    __hash__ = Domain.__hash__
+
+    def __iter__(self) -> Iterator[Any]:
+        raise untraceable(
+            f"it iterates over the domain {self.name}, whose size is open",
+            f"Write forall({self.name.lower()}s, lambda ...), exists, count or Map.map",
+        )
+
+    def __len__(self) -> int:
+        raise untraceable(f"it asks for the size of the domain {self.name}", "Leave the size open")
+
+    def __contains__(self, element: object) -> bool:
+        raise untraceable(f"it looks for a member of {self.name}", "Compare elements by ==")
+
+    def __repr__(self) -> str:
+        return f"Domain({self.name})"
+
+
+class SymbolicMap(Map[Any, Any]):
+    """A map as a function: bound variables for the keys, and the value in terms of them."""
+
+    __slots__ = ("body", "variables")
+
+    def __init__(self, variables: tuple[Var, ...], body: Any) -> None:
+        self.variables, self.body = variables, body
+
+    @property
+    def domains(self) -> tuple[Domain[Any], ...]:
+        return tuple(OpenDomain(_element_sort(variable)) for variable in self.variables)
+
+    def __getitem__(self, key: Any) -> Any:
+        return substitute_value(self.body, dict(zip(self.variables, self._keys(key), strict=True)))
+
+    def set(self, key: Any, value: Any) -> SymbolicMap:
+        pairs = zip(self.variables, self._keys(key), strict=True)
+        here = ex.conjunction(*(ex.equal(variable, part) for variable, part in pairs))
+        return SymbolicMap(self.variables, choose_value(here, value, self.body))
+
+    def map(self, function: Callable[[Any], Any]) -> SymbolicMap:
+        variables = tuple(Var(fresh_name(), variable.sort) for variable in self.variables)
+        value = self[_as_key(variables)]
+        return SymbolicMap(variables, merged(lambda *_: function(value), variables))
+
+    def map_items(self, function: Callable[..., Any]) -> SymbolicMap:
+        variables = tuple(Var(fresh_name(), variable.sort) for variable in self.variables)
+        value = self[_as_key(variables)]
+        return SymbolicMap(variables, merged(lambda *key: function(*key, value), variables))
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        raise untraceable("it iterates over a symbolic map", "Use Map.map_items or a quantifier")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise untraceable("it iterates over a symbolic map", "Use Map.map_items or a quantifier")
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, SymbolicMap):
+            return NotImplemented
+        mine = self[_as_key(self.variables)]
+        same = equal_values(mine, other[_as_key(self.variables)])
+        return SymbolicBool(ex.quantify("forall", self.variables, same))
+
+    def __ne__(self, other: object) -> Any:
+        same = self.__eq__(other)
+        return same if same is NotImplemented else SymbolicBool(ex.negate(same.expr))
+
+    def __hash__(self) -> int:
+        raise untraceable("it uses a symbolic map as a key of a dict", "Compare maps by ==")
+
+    def __repr__(self) -> str:
+        return f"Map({', '.join(str(variable.sort) for variable in self.variables)} -> {self.body!r})"
+
+    def _keys(self, key: Any) -> tuple[Expr, ...]:
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) != len(self.variables):
+            raise untraceable(
+                f"it reads a map over {len(self.variables)} domains at {len(parts)} keys",
+                "Give one key for each domain: m[p, q]",
+            )
+        pairs = zip(parts, self.variables, strict=True)
+        return tuple(lift(part, variable.sort) for part, variable in pairs)
+
+
+def _as_key(variables: tuple[Var, ...]) -> Any:
+    parts = tuple(scalar(variable) for variable in variables)
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _variables(domains: tuple[Domain[Any], ...]) -> tuple[Var, ...]:
+    assert all(isinstance(domain, OpenDomain) for domain in domains)
+    return tuple(Var(fresh_name(), ElementSort(domain.name)) for domain in domains)
+
+
+def _element_sort(variable: Var) -> ElementSort:
+    assert isinstance(variable.sort, ElementSort)
+    return variable.sort
+
+
+# --------------------------------------------------------------------------- whole values
+
+
+def value_of(sort: Sort, variable: str, keys: tuple[Expr, ...] = ()) -> Any:
+    """Make the symbolic value of a state variable: records field by field, maps as functions."""
+    match sort:
+        case RecordSort(cls, fields):
+            parts = {name: value_of(part, f"{variable}.{name}", keys) for name, part in fields}
+            return cls(**{name.removeprefix("."): part for name, part in parts.items()})
+        case MapSort(key_sorts, value):
+            variables = tuple(Var(fresh_name(), key) for key in key_sorts)
+            return SymbolicMap(variables, value_of(value, variable, (*keys, *variables)))
+        case DomainSort(element):
+            return OpenDomain(element)
+        case _:
+            return scalar(ex.Read(variable, keys, sort))
+
+
+def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
+    """Replace variables everywhere inside a value."""
+    if isinstance(value, Symbolic):
+        return scalar(ex.substitute(value.expr, replacement))
+    if isinstance(value, SymbolicMap):
+        return SymbolicMap(value.variables, substitute_value(value.body, replacement))
+    if isinstance(value, tuple):
+        return tuple(substitute_value(part, replacement) for part in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _record(type(value), lambda name: substitute_value(getattr(value, name), replacement))
+    return value
+
+
+def equal_values(left: Any, right: Any) -> Expr:
+    """Say that two values of one sort are the same, part by part."""
+    if isinstance(left, SymbolicMap):
+        same = left == right
+        return lift(same, ex.BOOL)
+    if dataclasses.is_dataclass(left) and not isinstance(left, type):
+        names = [field.name for field in dataclasses.fields(left)]
+        return ex.conjunction(*(equal_values(getattr(left, n), getattr(right, n)) for n in names))
+    if isinstance(left, Symbolic):
+        return ex.equal(left.expr, lift(right, left.expr.sort))
+    if isinstance(right, Symbolic):
+        return ex.equal(right.expr, lift(left, right.expr.sort))
+    return ex.truth(left == right)
+
+
+def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
+    """Give ``then if condition else otherwise``, part by part.
+
+    Raises
+    ------
+    Untraceable : if the two differ in type, such as two effects, or one is missing
+    """
+    if isinstance(condition, ex.Const):
+        return then if condition.value else otherwise
+    if isinstance(then, SymbolicMap) and isinstance(otherwise, SymbolicMap):
+        body = otherwise[_as_key(then.variables)]
+        return SymbolicMap(then.variables, choose_value(condition, then.body, body))
+    if isinstance(then, tuple) and isinstance(otherwise, tuple) and len(then) == len(otherwise):
+        pairs = zip(then, otherwise, strict=True)
+        return tuple(choose_value(condition, left, right) for left, right in pairs)
+    if _is_scalar(then) and _is_scalar(otherwise):
+        sort = then.expr.sort if isinstance(then, Symbolic) else _sort_beside(then, otherwise)
+        return scalar(ex.choose(condition, lift(then, sort), lift(otherwise, sort)))
+    if type(then) is type(otherwise) and dataclasses.is_dataclass(then):
+        return _record(
+            type(then),
+            lambda name: choose_value(condition, getattr(then, name), getattr(otherwise, name)),
+        )
+    if then is None and otherwise is None:
+        return None
+    raise untraceable(
+        f"its paths give {then!r} and {otherwise!r}, which differ in type and so cannot be merged",
+        "Inside a quantifier or Map.map every path must give the same type, and the same effects; "
+        "give a field that says whether the effect is wanted",
+    )
+
+
+def _sort_beside(plain: Any, other: Any) -> ScalarSort:
+    return other.expr.sort if isinstance(other, Symbolic) else ex.literal(plain).sort
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, Symbolic | bool | int | Enum | Element)
+
+
+def _record(cls: type[Any], part: Callable[[str], Any]) -> Any:
+    return cls(**{field.name: part(field.name) for field in dataclasses.fields(cls)})
+
+
+def merged(function: Callable[..., Any], variables: tuple[Var, ...]) -> Any:
+    """Run a lambda on bound variables along all its paths, and merge what they give."""
+    arguments = [scalar(variable) for variable in variables]
+    name = getattr(function, "__name__", "lambda")
+    found = paths(lambda: function(*arguments), name)
+    for path in found:
+        if path.ending is Ending.DISABLED:
+            raise untraceable(
+                "`require` stands inside a quantifier or Map.map, where no single step is refused",
+                "Write require(forall(...)) around it, or a condition in its place",
+            )
+        broken = ex.conjunction(*path.condition)
+        if path.ending is Ending.BROKEN_CLAIM:
+            break_claim(ex.quantify("exists", variables, broken), path.value)
+        for condition, where in path.claims:
+            inner = ex.conjunction(broken, condition)
+            break_claim(ex.quantify("exists", variables, inner), where)
+    live = [path for path in found if path.ending is Ending.VALUE]
+    if not live:
+        raise untraceable("every path through a lambda fails its claim", "Correct the assert")
+    return _merge(live, 0)
+
+
+def _merge(found: list[Path], depth: int) -> Any:
+    if len(found) == 1:
+        return found[0].value
+    condition = found[0].decisions[depth][0]
+    yes = [path for path in found if path.decisions[depth][1]]
+    no = [path for path in found if not path.decisions[depth][1]]
+    if not yes or not no:  # the other answer broke a claim: nothing to tell apart
+        return _merge(yes or no, depth + 1)
+    return choose_value(condition, _merge(yes, depth + 1), _merge(no, depth + 1))
+
+
+__all__ = ["OpenDomain", "SymbolicMap", "Untraceable", "WrongDefinition"]

@@ -1,0 +1,287 @@
+"""Tracing: running transitions on symbolic values to obtain their traced form."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from streamproof.lang import expr as ex
+from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.expr import Expr, Var
+from streamproof.lang.fork import Ending, Path, paths
+from streamproof.lang.form import (
+    ClaimForm,
+    Command,
+    EffectForm,
+    PropertyForm,
+    TracedModel,
+    TracedTransition,
+    Update,
+    Variable,
+)
+from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
+from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
+from streamproof.lang.symbolic import lift, merged, scalar, value_of
+
+
+@functools.cache
+def trace_model(cls: type[Model[Any]]) -> TracedModel:
+    """Trace every method of a model, for any size.
+
+    Raises
+    ------
+    Untraceable : if a method does what has no symbolic reading; the message names function and line
+    WrongDefinition : if a field or parameter has no sort
+    """
+    model, state_sort = symbolic_model(cls), state_sort_of(cls)
+    state = value_of(state_sort, "")
+    initial, commands, claims = [], [], []
+    for method in cls.methods(Role.INIT):
+        call, parameters = _bound_call(model, method, ())
+        for path in paths(call, method.name):
+            if path.ending is Ending.VALUE:
+                initial.append(_command(method, parameters, path, state_sort, None))
+    for method in cls.methods(Role.ACTION):
+        call, parameters = _bound_call(model, method, (state,))
+        for path in paths(call, method.name):
+            claims.extend(_claims(method.name, parameters, path))
+            if path.ending is Ending.VALUE:
+                commands.append(_command(method, parameters, path, state_sort, state))
+    return TracedModel(
+        cls.__name__,
+        cls,
+        state_sort,
+        tuple(_constants(cls)),
+        tuple(variables_of(state_sort, "")),
+        tuple(initial),
+        tuple(commands),
+        tuple(claims),
+        tuple(_properties(cls, model, state, state_sort)),
+        tuple(
+            lift(merged(_bound_call(model, method, ())[0], ()), ex.BOOL)
+            for method in cls.methods(Role.ASSUME)
+        ),
+    )
+
+
+def symbolic_model(cls: type[Model[Any]]) -> Any:
+    """Make an instance of a model whose domains are open and whose constants are symbolic."""
+    model = object.__new__(cls)
+    for name, sort in _field_sorts(cls):
+        object.__setattr__(model, name, value_of(sort, name))
+    return model
+
+
+def _field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    for field in dataclasses.fields(cls):
+        yield field.name, sort_of(hints[field.name])
+
+
+def _constants(cls: type[Model[Any]]) -> Iterator[Variable]:
+    for name, sort in _field_sorts(cls):
+        if not isinstance(sort, DomainSort):
+            yield from variables_of(sort, name)
+
+
+def state_sort_of(cls: type[Model[Any]]) -> Sort:
+    """Find the sort of a model's states in the return annotation of its @init."""
+    for method in cls.methods(Role.INIT):
+        hints = typing.get_type_hints(getattr(cls, method.name), include_extras=True)
+        if "return" not in hints:
+            raise WrongDefinition(f"{cls.__name__}.{method.name} does not say what it returns")
+        return sort_of(hints["return"])
+    raise WrongDefinition(f"{cls.__name__} has no initial state: mark a method with @init")
+
+
+def variables_of(sort: Sort, name: str, keys: tuple[Any, ...] = ()) -> Iterator[Variable]:
+    """Flatten a sort into variables over scalar sorts."""
+    match sort:
+        case RecordSort(_, fields):
+            for field, part in fields:
+                yield from variables_of(part, _dotted(name, field), keys)
+        case MapSort(key_sorts, value):
+            yield from variables_of(value, name, (*keys, *key_sorts))
+        case DomainSort():
+            raise WrongDefinition(f"{name} is a domain inside a state: a state cannot change a size")
+        case _:
+            yield Variable(name, keys, sort)
+
+
+def _dotted(name: str, field: str) -> str:
+    return f"{name}.{field}" if name else field
+
+
+def _bound_call(
+    model: Any, method: Method, states: tuple[Any, ...]
+) -> tuple[Callable[[], Any], tuple[Var, ...]]:
+    parameters = tuple(Var(name, _scalar_sort(note, method)) for name, note in method.parameters)
+    arguments = [scalar(parameter) for parameter in parameters]
+    function = getattr(model, method.name)
+    return lambda: function(*states, *arguments), parameters
+
+
+def _scalar_sort(annotation: Any, method: Method) -> ScalarSort:
+    sort = sort_of(annotation)
+    if isinstance(sort, RecordSort | MapSort | DomainSort):
+        raise WrongDefinition(
+            f"{method.name} takes a parameter of sort {sort}; only scalars can be parameters"
+        )
+    return sort
+
+
+def _command(
+    method: Method, parameters: tuple[Var, ...], path: Path, sort: Sort, before: Any
+) -> Command:
+    updates = tuple(_updates(sort, "", path.value, before, ()))
+    guard = ex.conjuncts(ex.conjunction(*path.condition))
+    return Command(method.name, parameters, guard, updates, (), method.fairness)
+
+
+def _claims(name: str, parameters: tuple[Var, ...], path: Path) -> Iterator[ClaimForm]:
+    if path.ending is Ending.BROKEN_CLAIM:
+        yield ClaimForm(name, parameters, path.condition, path.value)
+    for condition, where in path.claims:
+        yield ClaimForm(name, parameters, (*path.condition, condition), where)
+
+
+def _updates(
+    sort: Sort, name: str, after: Any, before: Any, keys: tuple[Var, ...]
+) -> Iterator[Update]:
+    """List the variables that a step changes; all of them where there is no state before."""
+    match sort:
+        case RecordSort(_, fields):
+            for field, part in fields:
+                old = None if before is None else getattr(before, field)
+                yield from _updates(part, _dotted(name, field), getattr(after, field), old, keys)
+        case MapSort(key_sorts, value):
+            fresh = tuple(
+                Var(f"{str(key)[0].lower()}{len(keys) + index}'", key)
+                for index, key in enumerate(key_sorts)
+            )
+            key = tuple(scalar(part) for part in fresh)
+            at = key[0] if len(key) == 1 else key
+            old = None if before is None else before[at]
+            yield from _updates(value, name, after[at], old, (*keys, *fresh))
+        case DomainSort():
+            raise AssertionError(name)
+        case _:
+            new = lift(after, sort)
+            if before is None or new != lift(before, sort):
+                yield Update(name, keys, new)
+
+
+def _properties(
+    cls: type[Model[Any]], model: Any, state: Any, state_sort: Sort
+) -> Iterator[PropertyForm]:
+    roles = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO, Role.FINAL)
+    for role in roles:
+        states = (state, value_of(state_sort, AFTER))[: STATES_TAKEN.get(role, 1)]
+        for method in cls.methods(role):
+            call, parameters = _bound_call(model, method, states)
+            named = merged(lambda call=call, role=role: _named(call(), role), ())
+            conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in named)
+            yield PropertyForm(method.name, role, parameters, conjuncts)
+
+
+AFTER = "after"
+"""The prefix of the variables of the later state in an `every_step` property."""
+
+
+def _named(answer: Any, role: Role) -> tuple[tuple[Any, Any], ...]:
+    """Bring the forms that a property's answer may take to pairs of a name and a truth value."""
+    if role is Role.LEADS_TO:
+        when, then = answer
+        return ((_Name("when"), when), (_Name("then"), then))
+    if isinstance(answer, Mapping):
+        return tuple((_Name(name), _truth(part)) for name, part in answer.items())
+    return ((_Name(""), _truth(answer)),)
+
+
+class _Name(str):
+    """A conjunct's name, which merging leaves alone."""
+
+    __slots__ = ()
+
+
+def _truth(answer: Any) -> Any:
+    return False if isinstance(answer, str) else answer
+
+
+def trace_function(function: Callable[..., bool], sorts: Mapping[str, Sort]) -> Expr:
+    """Trace a function that gives a truth value, over arguments of the given sorts."""
+    arguments = [value_of(sort, name) for name, sort in sorts.items()]
+    return lift(merged(lambda: function(*arguments), ()), ex.BOOL)
+
+
+# --------------------------------------------------------------------------- protocols
+
+
+@functools.cache
+def trace_protocol(module: ModuleType) -> tuple[TracedTransition, ...]:
+    """Trace every transition of a protocol, in the order of the file.
+
+    A transition is a public function that the module defines and whose result is a `Step`.
+    """
+    found = []
+    for name, function in vars(module).items():
+        if inspect.isfunction(function) and function.__module__ == module.__name__:
+            hints = typing.get_type_hints(function, include_extras=True)
+            if not name.startswith("_") and _is_step(hints.get("return")):
+                found.append(_transition(function, hints))
+    if not found:
+        raise WrongDefinition(f"{module.__name__} defines no transition: none gives a Step")
+    return tuple(found)
+
+
+def _is_step(annotation: Any) -> bool:
+    """Recognise ``Step[S, Effect]``, which is ``tuple[S, tuple[Effect, ...]]``."""
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) is not tuple or len(arguments) != 2:
+        return False
+    return typing.get_origin(arguments[1]) is tuple and typing.get_args(arguments[1])[-1] is Ellipsis
+
+
+def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTransition:
+    names = list(inspect.signature(function).parameters)
+    sorts = [sort_of(hints[name]) for name in names]
+    result_sort = sort_of(typing.get_args(hints["return"])[0])
+    scalars = tuple(
+        Var(n, s)
+        for n, s in zip(names, sorts, strict=True)
+        if not isinstance(s, RecordSort | MapSort | DomainSort)
+    )
+    arguments = [
+        scalar(Var(n, s))
+        if not isinstance(s, RecordSort | MapSort | DomainSort)
+        else value_of(s, n)
+        for n, s in zip(names, sorts, strict=True)
+    ]
+    commands, claims = [], []
+    for path in paths(lambda: function(*arguments), function.__name__):
+        claims.extend(_claims(function.__name__, scalars, path))
+        if path.ending is Ending.VALUE:
+            after, effects = path.value
+            updates = tuple(_updates(result_sort, names[0], after, arguments[0], ()))
+            forms = tuple(_effect(effect) for effect in effects)
+            guard = ex.conjuncts(ex.conjunction(*path.condition))
+            commands.append(Command(function.__name__, scalars, guard, updates, forms))
+    declared = tuple(
+        variable
+        for n, s in zip(names, sorts, strict=True)
+        for variable in variables_of(s, n)
+    )
+    return TracedTransition(function.__name__, declared, tuple(commands), tuple(claims))
+
+
+def _effect(effect: Any) -> EffectForm:
+    parts = []
+    for field in dataclasses.fields(effect):
+        value = getattr(effect, field.name)
+        parts.append((field.name, value.expr if hasattr(value, "expr") else ex.literal(value)))
+    return EffectForm(type(effect).__name__, tuple(parts))
