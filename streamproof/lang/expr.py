@@ -143,12 +143,12 @@ def _without(part: Expr, operator: str, siblings: dict[Expr, None]) -> Expr:
 
 
 def equal(left: Expr, right: Expr) -> Expr:
-    """Build ``left == right``; a literal goes to the right."""
+    """Build ``left == right``; a literal goes to the right, a variable to the left."""
     if left == right:
         return TRUE
     if isinstance(left, Const) and isinstance(right, Const):
         return truth(left.value == right.value)
-    if isinstance(left, Const):
+    if _rank(left) > _rank(right):
         left, right = right, left
     if isinstance(left.sort, BoolSort):
         if right == TRUE:
@@ -156,6 +156,19 @@ def equal(left: Expr, right: Expr) -> Expr:
         if right == FALSE:
             return negate(left)
     return Apply("eq", (left, right), BOOL)
+
+
+def _rank(expr: Expr) -> tuple[int, str]:
+    """Order the sides of an equality, so that it is the same expression either way round."""
+    match expr:
+        case Var(name, _):
+            return 0, name
+        case Read(variable, _, _):
+            return 1, variable
+        case Const():
+            return 3, ""
+        case _:
+            return 2, ""
 
 
 def less(left: Expr, right: Expr) -> Expr:
@@ -224,21 +237,56 @@ def choose(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
     known = {left: right for left, right in here.items() if isinstance(left, Var)}
     if known and substitute(then, known) == substitute(otherwise, known):
         return otherwise
+    if isinstance(then, Apply) and then.operator == "ite" and then.arguments[2] == otherwise:
+        return choose(conjunction(condition, then.arguments[0]), then.arguments[1], otherwise)
     if isinstance(then.sort, BoolSort):
         return _choose_truth(condition, then, otherwise)
     return Apply("ite", (condition, then, otherwise), then.sort)
 
 
 def _choose_truth(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    opposite = negate(condition)
+    # `a and b` gives a itself where a is false, so forks often hand the condition back.
+    then, otherwise = _given(then, condition, opposite), _given(otherwise, opposite, condition)
     if then == TRUE:
         return disjunction(condition, otherwise)
     if then == FALSE:
         return conjunction(negate(condition), otherwise)
     if otherwise == TRUE:
-        return disjunction(negate(condition), then)
+        return disjunction(opposite, then)
     if otherwise == FALSE:
         return conjunction(condition, then)
+    for operator, join in (("or", conjunction), ("and", disjunction)):
+        # (x or e) if c else e is (c and x) or e: the paths of a chain of `or` share their ends.
+        rest = _remainder(operator, then, otherwise)
+        if rest is not None:
+            guarded = join(condition if operator == "or" else opposite, rest)
+            return rebuild(operator, (guarded, otherwise))
+        rest = _remainder(operator, otherwise, then)
+        if rest is not None:
+            guarded = join(opposite if operator == "or" else condition, rest)
+            return rebuild(operator, (guarded, then))
     return Apply("ite", (condition, then, otherwise), BOOL)
+
+
+def _given(expr: Expr, true: Expr, false: Expr) -> Expr:
+    """Simplify a truth value where one expression is known to hold and its opposite not to."""
+    if expr in (true, false):
+        return truth(expr == true)
+    if isinstance(expr, Apply) and expr.operator in ("and", "or"):
+        return rebuild(expr.operator, tuple(_given(part, true, false) for part in expr.arguments))
+    return expr
+
+
+def _remainder(operator: str, whole: Expr, part: Expr) -> Expr | None:
+    """Give x if `whole` is `x or part` (or `x and part`)."""
+    if not (isinstance(whole, Apply) and whole.operator == operator):
+        return None
+    same = isinstance(part, Apply) and part.operator == operator
+    shared = part.arguments if same and isinstance(part, Apply) else (part,)
+    if not set(shared) <= set(whole.arguments):
+        return None
+    return rebuild(operator, tuple(x for x in whole.arguments if x not in shared))
 
 
 def quantify(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:

@@ -38,6 +38,9 @@ def _show_apply(operator: str, arguments: tuple[Expr, ...], outer: int) -> str:
         if isinstance(inner, Apply) and inner.operator == "eq":
             return _wrap(" != ".join(show(part, 5) for part in inner.arguments), 4, outer)
         return _wrap(f"not {show(inner, binding)}", binding, outer)
+    if operator == "add" and isinstance(arguments[1], Const) and int(str(arguments[1].value)) < 0:
+        text = f"{show(arguments[0], binding)} - {-int(str(arguments[1].value))}"
+        return _wrap(text, binding, outer)
     # The right side of - and of comparisons binds tighter: a - (b - c), (a < b) == c.
     tighter = binding + (operator in ("sub", "eq", "lt", "le"))
     parts = [show(arguments[0], tighter), *(show(part, binding + 1) for part in arguments[1:])]

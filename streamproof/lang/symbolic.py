@@ -333,8 +333,8 @@ def value_of(sort: Sort, variable: str, keys: tuple[Expr, ...] = ()) -> Any:
     """Make the symbolic value of a state variable: records field by field, maps as functions."""
     match sort:
         case RecordSort(cls, fields):
-            parts = {name: value_of(part, f"{variable}.{name}", keys) for name, part in fields}
-            return cls(**{name.removeprefix("."): part for name, part in parts.items()})
+            prefix = f"{variable}." if variable else ""
+            return cls(**{name: value_of(part, prefix + name, keys) for name, part in fields})
         case MapSort(key_sorts, value):
             variables = tuple(Var(fresh_name(), key) for key in key_sorts)
             return SymbolicMap(variables, value_of(value, variable, (*keys, *variables)))
@@ -395,8 +395,8 @@ def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
             type(then),
             lambda name: choose_value(condition, getattr(then, name), getattr(otherwise, name)),
         )
-    if then is None and otherwise is None:
-        return None
+    if isinstance(then, str) and then == otherwise:  # the name of a property's conjunct
+        return then
     raise untraceable(
         f"its paths give {then!r} and {otherwise!r}, which differ in type and so cannot be merged",
         "Inside a quantifier or Map.map every path must give the same type, and the same effects; "
