@@ -1,0 +1,239 @@
+"""Checking: a search turned into findings, one verdict for each thing that was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof.checker.counterexample import retrace
+from streamproof.checker.exploration import Exploration
+from streamproof.checker.limits import Limits, memory_mb
+from streamproof.checker.progress import Meter, OnProgress, ignore
+from streamproof.checker.properties import Broken, check_assumptions, never_asked
+from streamproof.checker.reference import explore
+from streamproof.lang import StreamproofError
+from streamproof.lang.model import Model, Role
+from streamproof.models.verdict import (
+    ACTIONS,
+    CLAIMS,
+    DEADLOCK,
+    Counts,
+    Exhausted,
+    Finding,
+    Json,
+    Kind,
+    Refuted,
+    Undetermined,
+    Verdict,
+    exit_code,
+    weakest,
+)
+
+NO_LIVENESS = "liveness is not checked by this engine yet"
+"""Why every `leads_to` property is undetermined."""
+
+
+class ClaimsDisabled(StreamproofError, RuntimeError):
+    """Python runs with -O, which removes every `assert` and with it the claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """Everything that a check found out, and everything that is printed about it.
+
+    Attributes
+    ----------
+    model : name of the model's class
+    engine : which engine searched
+    left_out : names of the liveness properties that the user asked to leave out
+    seconds : how long the search took
+    memory_mb : resident memory at its end, in MiB
+    """
+
+    model: str
+    engine: str
+    findings: tuple[Finding, ...]
+    counts: Counts
+    left_out: tuple[str, ...]
+    seconds: float
+    memory_mb: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """The weakest of all findings."""
+        return weakest(finding.verdict for finding in self.findings)
+
+    @property
+    def safety(self) -> Verdict:
+        """The weakest of the findings about finite runs."""
+        return weakest(part.verdict for part in self.findings if not part.kind.is_liveness)
+
+    @property
+    def liveness(self) -> Verdict | None:
+        """The weakest of the findings about infinite runs; None if there are none."""
+        found = [part.verdict for part in self.findings if part.kind.is_liveness]
+        return weakest(found) if found else None
+
+    @property
+    def rate(self) -> int:
+        """Distinct states per second."""
+        return int(self.counts.distinct / self.seconds) if self.seconds > 0 else 0
+
+    def finding(self, name: str) -> Finding:
+        """Give the finding of a name.
+
+        Raises
+        ------
+        KeyError : if there is none
+        """
+        for part in self.findings:
+            if part.name == name:
+                return part
+        raise KeyError(f"{name} is not among {[part.name for part in self.findings]}")
+
+    def to_json(self) -> Json:
+        """Give the report as JSON."""
+        return {
+            "model": self.model,
+            "engine": self.engine,
+            "verdict": self.verdict.to_json(),
+            "safety": self.safety.status.value,
+            "liveness": None if self.liveness is None else self.liveness.status.value,
+            "exit_code": int(exit_code(self.verdict)),
+            "findings": [finding.to_json() for finding in self.findings],
+            "left_out": list(self.left_out),
+            "counts": self.counts.to_json(),
+            "seconds": round(self.seconds, 3),
+            "states_per_second": self.rate,
+            "memory_mb": self.memory_mb,
+        }
+
+
+def check(
+    model: Model[Any],
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = ignore,
+    liveness: bool = True,
+    engine: Callable[..., Exploration] = explore,
+) -> CheckReport:
+    """Search a model's states and say of each property what is known then.
+
+    Parameters
+    ----------
+    liveness : whether the `leads_to` properties belong to the question. No engine decides them yet,
+        so with them a model that has some is undetermined; without them the report lists them as
+        left out and says nothing about them
+    engine : `explore`, or another engine's function of the same form
+
+    Raises
+    ------
+    BrokenModel : if a method of the model fails
+    BrokenAssumption : if the model's size contradicts an @assume
+    ClaimsDisabled : under python -O
+    """
+    if not __debug__:
+        raise ClaimsDisabled(
+            "Python runs with -O, which removes every assert, so the claims of a model would go "
+            "unchecked. Run it without -O and without PYTHONOPTIMIZE"
+        )
+    check_assumptions(model)
+    meter = Meter()
+    found = engine(model, limits=limits, on_progress=on_progress)
+    seconds = meter.seconds
+    promised = tuple(method.name for method in model.methods(Role.LEADS_TO))
+    findings = list(_Findings(model, found).all())
+    if liveness:
+        undecided = Undetermined((f"{NO_LIVENESS} (--safety leaves it out)",), found.counts)
+        findings += [Finding(name, Kind.LEADS_TO, undecided) for name in promised]
+    return CheckReport(
+        type(model).__name__,
+        engine.__module__.rpartition(".")[2],
+        tuple(findings),
+        found.counts,
+        () if liveness else promised,
+        seconds,
+        memory_mb(),
+    )
+
+
+class _Findings:
+    def __init__(self, model: Model[Any], found: Exploration) -> None:
+        self.model, self.found, self.counts = model, found, found.counts
+        self.trace = retrace(model, found.path).trace if found.path else None
+
+    def all(self) -> Iterator[Finding]:
+        for role, kind in ((Role.ALWAYS, Kind.ALWAYS), (Role.EVERY_STEP, Kind.EVERY_STEP)):
+            unasked = never_asked(self.model, role)
+            for method in self.model.methods(role):
+                yield Finding(method.name, kind, self._safety(method.name, kind, unasked))
+        for method in self.model.methods(Role.SOMETIMES):
+            yield self._sometimes(method.name)
+        yield Finding(CLAIMS, Kind.CLAIMS, self._safety(CLAIMS, Kind.CLAIMS, ()))
+        yield Finding(DEADLOCK, Kind.DEADLOCK, self._safety(DEADLOCK, Kind.DEADLOCK, ()))
+        yield Finding(ACTIONS, Kind.ACTIONS, self._actions())
+
+    def _safety(self, name: str, kind: Kind, unasked: tuple[str, ...]) -> Verdict:
+        for broken in self.found.broken:
+            if broken.name == name:
+                return self._refuted(broken)
+        if name in unasked:
+            return self._unknown(
+                f"{name} was never asked: its parameters range over an empty domain. Choose a "
+                "larger size"
+            )
+        if kind is Kind.EVERY_STEP and not any(count for _, count in self.counts.firings):
+            return self._searched() or self._unknown(
+                f"{name} was never asked, since no step is possible"
+            )
+        return self._searched() or Exhausted(self.counts)
+
+    def _refuted(self, broken: Broken) -> Refuted:
+        assert self.trace is not None  # a search that breaks a property says where
+        reason = self.trace.steps[-1].broken_claim if broken.name == CLAIMS else broken.reason
+        return Refuted(broken.name, reason or "", self.trace, broken.conjuncts, self.counts)
+
+    def _sometimes(self, name: str) -> Finding:
+        calls = [
+            call
+            for method in self.model.methods(Role.SOMETIMES)
+            if method.name == name
+            for call in self.model.calls(method)
+        ]
+        missing = [str(call) for call in calls if call not in self.found.witnesses]
+        paths = [self.found.witnesses[call] for call in calls if call in self.found.witnesses]
+        note = ""
+        if paths and not missing:
+            longest = max(paths, key=lambda path: len(path.steps))
+            key = retrace(self.model, longest).key
+            note = f"reached in {len(longest.steps)} steps: {key}"
+        verdict = self._searched()
+        if verdict is None and (missing or not calls):
+            verdict = self._unknown(
+                f"{', '.join(missing) or name} is not reached in any of {self.counts.distinct:,} "
+                "states, so what holds may hold because nothing happens. Choose a larger size, or "
+                "look for a guard that is too strong"
+            )
+        return Finding(name, Kind.SOMETIMES, verdict or Exhausted(self.counts), note)
+
+    def _actions(self) -> Verdict:
+        idle = [name for name, count in self.counts.firings if count == 0]
+        if idle and not self._searched():
+            return self._unknown(
+                f"{', '.join(idle)} never happened in any of {self.counts.distinct:,} states, so "
+                "nothing is known about it. Choose a larger size, or look for a guard that never holds"
+            )
+        return self._searched() or Exhausted(self.counts)
+
+    def _searched(self) -> Undetermined | None:
+        """Say why not all states were searched; None if they were."""
+        if self.found.stopped is not None:
+            return self._unknown(self.found.stopped)
+        if self.found.broken:
+            names = ", ".join(broken.name for broken in self.found.broken)
+            return self._unknown(f"the search ended at the counterexample to {names}")
+        return None
+
+    def _unknown(self, reason: str) -> Undetermined:
+        return Undetermined((reason,), self.counts)

@@ -1,0 +1,223 @@
+"""Counterexamples: runs that can be shown, run again from their key, and kept as a test."""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from streamproof.checker.exploration import Path
+from streamproof.checker.properties import Broken, Properties
+from streamproof.lang import OutOfRange, StreamproofError
+from streamproof.lang.model import Call, Model, Move
+from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
+from streamproof.models.verdict import CLAIMS, DEADLOCK
+
+S = TypeVar("S")
+
+
+class UnknownStep(StreamproofError, LookupError):
+    """A key or a list of actions asks for a step that the model does not allow there."""
+
+
+class BrokenModel(StreamproofError, RuntimeError):
+    """A method of the model failed: a bug of the model, which is never taken for a false guard.
+
+    Attributes
+    ----------
+    trace : the way to the state in which it failed
+    """
+
+    def __init__(self, message: str, trace: Trace) -> None:
+        super().__init__(message)
+        self.trace = trace
+
+    @classmethod
+    def by(cls, what: str, error: Exception, trace: Trace) -> BrokenModel:
+        """Say what failed where."""
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        return cls(
+            f"{what} with {type(error).__name__}: {error}{place}. Only `require` makes a step "
+            f"impossible; anything else is a bug of the model. Mend it, or state a guard; the state "
+            f"it failed in is the last of streamproof replay ... {trace.key}",
+            trace,
+        )
+
+
+class LeftRange(BrokenModel, OutOfRange):
+    """An action gave a bounded integer a value outside its declared range."""
+
+    @classmethod
+    def of(cls, action: str, found: str, trace: Trace) -> LeftRange:
+        """Say which action, field and value."""
+        return cls(
+            f"after {action}, {found.removeprefix('.')}. An engine that packs states would mistake "
+            "it for another value. Guard the action with `require`, or widen the Range",
+            trace,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Generic[S]):
+    """A run, state by state.
+
+    Attributes
+    ----------
+    start : index of the initial state
+    states : one more than moves, unless the last move broke a claim
+    picks : index of each move among those that its state allows
+    """
+
+    start: int
+    states: tuple[S, ...]
+    moves: tuple[Move[S], ...]
+    picks: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """How to run it again."""
+        return "/".join(map(str, (self.start, *self.picks)))
+
+    @property
+    def trace(self) -> Trace:
+        """The run as text."""
+        start = tuple((name, show(value)) for name, value in fields_of(self.states[0]))
+        steps = []
+        for before, move in zip(self.states, self.moves, strict=False):
+            changed = () if move.target is None else tuple(changes(before, move.target))
+            steps.append(TraceStep(str(move.call), changed, move.broken_claim))
+        return Trace(self.key, start, tuple(steps))
+
+
+def retrace(model: Model[S], path: Path) -> Run[S]:
+    """Run a path that an engine found again, through the model's own methods.
+
+    Raises
+    ------
+    UnknownStep : if the model no longer allows it, so that it is no pure function of its states
+    """
+    actions = model.ground_actions
+    try:
+        return _walk(model, path.start, [actions[number][0] for number in path.steps])
+    except UnknownStep as unknown:
+        raise UnknownStep(
+            f"{unknown}. The search took this step, so {type(model).__name__} answers differently "
+            "when it is asked again: an action uses a clock, a random number or something mutable. "
+            "Make it a parameter of the action"
+        ) from None
+
+
+def replay(model: Model[S], key: str) -> Run[S]:
+    """Run a replay key, like `0/3/1`: the first initial state, its fourth move, then the second.
+
+    Raises
+    ------
+    UnknownStep : if the key is malformed, or asks for a move that there is not
+    """
+    parts = key.split("/")
+    if not all(part.isdecimal() for part in parts):
+        raise UnknownStep(
+            f"{key!r} is no replay key, so there is nothing to run. Give the index of the initial "
+            "state and of each move, like 0/3/1, as a counterexample prints it"
+        )
+    start, *picks = map(int, parts)
+    return _walk(model, start, picks)
+
+
+def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
+    """List the properties that a run breaks: in a state, by a step, or by getting stuck at its end.
+
+    Raises
+    ------
+    Exception : whatever a property raises
+    """
+    properties: Properties[S] = Properties.of(model)
+    found = [broken for state in run.states for broken in properties.broken_in(state)]
+    for before, after in itertools.pairwise(run.states):
+        found += properties.broken_by(before, after)
+    last = run.moves[-1] if run.moves else None
+    if last is not None and last.broken_claim is not None:
+        found.append(Broken(CLAIMS, last.broken_claim))
+    elif not any(True for _ in model.moves(run.states[-1])):
+        if not properties.is_final(run.states[-1]):
+            found.append(Broken(DEADLOCK, "no action is possible"))
+    return tuple(dict.fromkeys(found))
+
+
+def broken_along(model: Model[Any], start: int, actions: Iterable[str]) -> tuple[str, ...]:
+    """Name the properties that break along actions given as text; kept counterexamples call it.
+
+    Where an action is no longer possible the run ends: a mistake may also be mended by that.
+    """
+    taken: list[str] = []
+    for action in actions:
+        try:
+            _walk(model, start, [*taken, action])
+        except UnknownStep:
+            break
+        taken.append(action)
+    broken = broken_in_run(model, _walk(model, start, taken))
+    return tuple(dict.fromkeys(part.name for part in broken))
+
+
+def as_pytest(trace: Trace, broken: str, build: str) -> str:
+    """Write a counterexample as a test, which fails until the mistake is mended.
+
+    Parameters
+    ----------
+    broken : name of the property that it breaks
+    build : Python text that builds the model from `registry`, like `registry.build("x", {})`
+    """
+    actions = "".join(f"        {step.action!r},\n" for step in trace.steps)
+    start = trace.key.partition("/")[0]
+    return f'''"""A counterexample to `{broken}`, kept by streamproof check --pytest (key {trace.key})."""
+
+from streamproof.checker.counterexample import broken_along
+from streamproof.models import registry
+
+
+def test_{broken}_holds_along_a_run_that_once_broke_it() -> None:
+    model = {build}
+    actions = [
+{actions}    ]
+    assert {broken!r} not in broken_along(model, {start}, actions)
+'''
+
+
+def _walk(model: Model[S], start: int, wanted: Sequence[int | str | Call]) -> Run[S]:
+    """Run moves that are given by index among the possible ones, by action, or by its text."""
+    state = next(itertools.islice(model.initial_states(), start, None), None)
+    if state is None:
+        count = sum(1 for _ in model.initial_states())
+        raise UnknownStep(
+            f"there is no initial state {start}: {type(model).__name__} has {count} at this size, "
+            "counted from 0. Is the key from another size or another version of the model?"
+        )
+    states, moves, picks = [state], [], []
+    for number, pick in enumerate(wanted, start=1):
+        found = _find(model, states[-1], pick)
+        if found is None or len(states) < number:
+            raise UnknownStep(_no_such_step(model, states[-1], number, pick))
+        index, move = found
+        moves.append(move)
+        picks.append(index)
+        if move.target is not None:
+            states.append(move.target)
+    return Run(start, tuple(states), tuple(moves), tuple(picks))
+
+
+def _find(model: Model[S], state: S, pick: int | str | Call) -> tuple[int, Move[S]] | None:
+    for index, move in enumerate(model.moves(state)):
+        known = {int: index, str: str(move.call)}.get(type(pick), move.call)
+        if pick == known:
+            return index, move
+    return None
+
+
+def _no_such_step(model: Model[S], state: S, number: int, pick: int | str | Call) -> str:
+    allowed = [str(move.call) for move in model.moves(state)]
+    listed = ", ".join(f"{index}: {name}" for index, name in enumerate(allowed)) or "none"
+    return f"step {number} cannot be {pick}, since the moves that are possible there are {listed}"

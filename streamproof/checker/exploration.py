@@ -1,0 +1,43 @@
+"""What an engine hands back, whichever engine it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamproof.checker.properties import Broken
+from streamproof.lang.model import Call
+from streamproof.models.verdict import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way to a state.
+
+    Attributes
+    ----------
+    start : index of the initial state
+    steps : for each step, the index of its ground action in `Model.ground_actions`
+    """
+
+    start: int
+    steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What a search found.
+
+    Attributes
+    ----------
+    broken : the properties that fail at the end of `path`; empty if none was seen to fail
+    path : a shortest way to where they fail
+    witnesses : per `sometimes` property (with its arguments) that was reached, a shortest way there
+    stopped : why the search ended before all states were visited, other than a broken property
+    """
+
+    counts: Counts
+    broken: tuple[Broken, ...] = ()
+    path: Path | None = None
+    witnesses: Mapping[Call, Path] = field(default_factory=dict)
+    stopped: str | None = None

@@ -1,0 +1,31 @@
+"""Mutants: named mistakes in a protocol or in what it assumes, which the checker must find."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof.lang.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One mistake, and the property that must catch it.
+
+    Attributes
+    ----------
+    name : as in the literature or in our notes, like `CL-markerlate`
+    model_class : the model with the mistake; a subclass of the model without it
+    size : arguments of `sized`, the smallest that shows the mistake
+    killed_by : the property's name, or `deadlock` or `claims`; `property.conjunct` to be exact
+    steps_max : steps of the longest acceptable counterexample
+    story : what goes wrong, in a sentence
+    """
+
+    name: str
+    model_class: type[Model[Any]]
+    size: Mapping[str, Any]
+    killed_by: str
+    steps_max: int
+    story: str
