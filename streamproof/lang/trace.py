@@ -25,8 +25,9 @@ from streamproof.lang.form import (
     Variable,
 )
 from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
+from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
-from streamproof.lang.symbolic import lift, merged, scalar, value_of
+from streamproof.lang.symbolic import merged, value_of
 
 
 @functools.cache
