@@ -1,0 +1,268 @@
+"""`Channel`: a durable FIFO between queries, held in a Delta table.
+
+One commit is one position. A batch of a query is appended once, a marker is a commit without rows,
+and a reader follows the positions in order. Two things keep a frozen driver that wakes up
+harmless: every append reads the table, checks, and writes on one handle, and the write names a
+Delta application transaction. A second writer of the same query is refused by Delta itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction
+from pyspark.sql import DataFrame
+
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
+from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.failpoints import Failpoint, reached
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
+from streamproof.spark_bindings.schema import describe, fit
+
+TABLE_PROPERTIES = {
+    # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
+    "delta.enableExpiredLogCleanup": "false",
+    # Delta itself refuses to remove rows that a reader may not have seen yet.
+    "delta.appendOnly": "true",
+}
+
+
+class Written(NamedTuple):
+    """A parquet file that a writer has put into a channel's directory, not yet committed."""
+
+    path: str
+    size: int
+    rows: int
+
+
+class Channel:
+    """One channel of a pipeline. Get it from `Pipeline.channel`; it may be used from any thread.
+
+    Attributes
+    ----------
+    name : its name in the pipeline
+    schema : Arrow schema of its rows
+    writer : the query that writes it; None for a source channel, which `append` feeds
+    log : its commits, for reading
+    """
+
+    def __init__(
+        self, path: Path, name: ChannelName, *, pipeline: str, writer: QueryName | None = None
+    ) -> None:
+        self.path, self.name, self.writer = path, name, writer
+        self.log = ChannelLog(path, pipeline)
+        self._pipeline = pipeline
+        self._table = DeltaTable(path)
+        self._lock = Lock()  # guards the handle: a feeder and a snapshot may write at once
+        self.schema: pa.Schema = pa.schema(self._table.schema().to_arrow()).remove_metadata()
+
+    @staticmethod
+    def create(path: Path, schema: pa.Schema) -> None:
+        """Make an empty channel. Called once, when its pipeline is created."""
+        DeltaTable.create(path, schema=schema, configuration=TABLE_PROPERTIES)
+
+    def require_schema(self, declared: pa.Schema) -> None:
+        """Check that a declared schema is the stored one.
+
+        Raises
+        ------
+        WrongSchema : if it differs
+        """
+        if not self.schema.equals(declared):
+            raise WrongSchema(
+                f"channel {self.name!r} stores ({describe(self.schema)}), but is declared as "
+                f"({describe(declared)}). Rows would be misread. Declare the stored schema, or choose "
+                "another directory for a pipeline with a new one"
+            )
+
+    def append(
+        self, rows: Any, *, producer: str | None = None, sequence: int | None = None
+    ) -> Position | None:
+        """Append rows to a source channel as one commit.
+
+        Called by whoever feeds the pipeline, on any thread, in any process. Without an identity it
+        must not be repeated. With one it may: a sequence number that is not above the producer's
+        last one appends nothing and gives None.
+
+        Parameters
+        ----------
+        rows : a `pyarrow.Table`, a `RecordBatch` or a pandas frame; columns are found by name
+        producer, sequence : identity of this append; numbers rise, gaps are allowed
+
+        Raises
+        ------
+        WrongWiring : if a query writes this channel
+        WrongRows : if they do not fit the schema
+        """
+        if self.writer is not None:
+            raise WrongWiring(
+                f"channel {self.name!r} is written by query {self.writer!r}. Rows from elsewhere would "
+                "be in no snapshot's state. Append to a source channel instead"
+            )
+        if (producer is None) != (sequence is None):
+            raise WrongArgument(
+                f"append was given producer={producer!r} and sequence={sequence!r}. One without the "
+                "other identifies nothing. Give both, or neither"
+            )
+        table = fit(rows, self.schema, self.name)
+        identity = None
+        if producer is not None and sequence is not None:
+            identity = Transaction(f"producer:{producer}", sequence)
+        with self._lock:
+            if identity is not None and self._is_done(identity):
+                return None
+            files = [write_file(self.path, "feed", self.schema, iter(table.to_batches()))]
+            try:
+                return self._commit([file for file in files if file is not None], identity)
+            except CommitFailedError:
+                if identity is not None and self._is_done(identity):
+                    return None  # another process appended the same rows in the meantime
+                raise
+
+    def append_once(self, rows: DataFrame, identity: str, batch_id: BatchId) -> None:
+        """Append a micro-batch's rows, unless this query's batch was appended before.
+
+        Called by the query's batch function, on the driver; the rows are written by the executors.
+        May be repeated with the same batch. A batch without rows appends nothing: in a cycle,
+        empty commits would go round for ever.
+
+        Parameters
+        ----------
+        identity : of the query's life: its checkpoint's id, which a restored query does not share
+
+        Raises
+        ------
+        FencedDriver : if a later batch of the query is in the channel already
+        """
+        with self._lock:
+            newest = self._newest(identity)
+        if newest is not None and newest > batch_id:
+            raise self._fenced(batch_id, newest)
+        if newest == batch_id:
+            # The rows are there, but the state's changes are not: the plan has to run to its end.
+            _spark.run_to_end(rows)
+            return
+        write = partial(write_file, self.path, f"rows-{batch_id}", self.schema)
+        files = [Written(*file) for file in _spark.write_partitions(rows, write)]
+        reached(Failpoint.FILES_WRITTEN, self.name)
+        if not files:
+            return
+        with self._lock:
+            # Checked again on the handle that commits: whatever another driver did before this
+            # read is seen here, and what it does after it makes Delta refuse our commit.
+            newest = self._newest(identity)
+            if newest is None or newest < batch_id:
+                try:
+                    self._commit(files, Transaction(identity, batch_id))
+                except CommitFailedError as error:
+                    raise self._fenced(batch_id, None) from error
+            elif newest > batch_id:
+                raise self._fenced(batch_id, newest)
+
+    def append_marker_once(self, snapshot: SnapshotId) -> None:
+        """Append a snapshot's marker, unless it is in the channel. May be repeated."""
+        identity = Transaction(f"marker:{self._pipeline}:{snapshot}", 0)
+        with self._lock:
+            if self._is_done(identity):
+                return
+            marker = {MARKER_KEY: snapshot, PIPELINE_KEY: self._pipeline}
+            try:
+                self._commit([], identity, marker)
+            except CommitFailedError:
+                if not self._is_done(identity):
+                    raise
+                # Another driver sent the same marker between our read and our write.
+
+    def rows(self, after: int = 0, until: int | None = None) -> pa.Table:
+        """Read the rows of the commits in (after, until] into memory; by default all."""
+        last = self.log.last() if until is None else Position(until)
+        entries = self.log.entries(Position(after), last)
+        return pa.Table.from_batches(
+            self.log.batches(entries, self.schema.names), schema=self.schema
+        )
+
+    def _newest(self, application: str) -> int | None:
+        self._table.update_incremental()
+        return self._table.transaction_version(application)
+
+    def _is_done(self, identity: Transaction) -> bool:
+        newest = self._newest(identity.app_id)
+        return newest is not None and newest >= identity.version
+
+    def _commit(
+        self,
+        files: list[Written],
+        identity: Transaction | None,
+        marker: dict[str, str] | None = None,
+    ) -> Position:
+        """Commit files or a marker on the handle as it was read last, and find the position."""
+        if identity is None:
+            self._table.update_incremental()
+        name = uuid.uuid4().hex
+        before = self._table.version()
+        self._table.create_write_transaction(
+            [_action(file) for file in files],
+            "append",
+            self._table.schema(),
+            commit_properties=CommitProperties(
+                custom_metadata={COMMIT_KEY: name, **(marker or {})},
+                app_transactions=[] if identity is None else [identity],
+            ),
+        )
+        self._table.update_incremental()
+        # Others may have committed since: ours is the one with our name.
+        for entry in self.log.entries(Position(before), Position(self._table.version())):
+            if entry.commit == name:
+                return entry.position
+        raise AssertionError(f"commit {name} is not in {self.path} after it was committed")
+
+    def _fenced(self, batch_id: BatchId, newest: int | None) -> FencedDriver:
+        seen = "the same batch" if newest is None else f"batch {newest}"
+        return FencedDriver(
+            f"query {self.writer!r} wanted to append batch {batch_id} to channel {self.name!r}, but "
+            f"{seen} of it was appended by another driver. Two drivers run one pipeline; nothing was "
+            "written twice. Let the newer one run and end this process"
+        )
+
+
+def write_file(
+    directory: Path, prefix: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> Written | None:
+    """Write one partition's rows as a parquet file; None if there are no rows.
+
+    Called on an executor for every partition of a batch, and by feeders. May be repeated: a file
+    that no commit names is not part of the channel.
+    """
+    path = directory / f"{prefix}-{uuid.uuid4().hex}.parquet"
+    writer: pq.ParquetWriter | None = None
+    count = 0
+    try:
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            if writer is None:
+                writer = pq.ParquetWriter(path, schema)
+            writer.write_table(fit(batch, schema, directory.name))
+            count += batch.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return Written(path.name, os.path.getsize(path), count) if writer is not None else None
+
+
+def _action(file: Written) -> AddAction:
+    statistics = json.dumps({"numRecords": file.rows})
+    return AddAction(file.path, file.size, {}, int(time.time() * 1000), True, statistics)

@@ -1,0 +1,212 @@
+"""Reading a channel: its Delta log, commit by commit, without opening the table.
+
+A channel is a FIFO of commits. Position n is version n of the Delta table; version 0 creates it.
+A commit carries rows, a marker, or neither (a marker that a restored pipeline inherited: foreign).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut
+from streamproof.spark_bindings.names import Position, SnapshotId
+
+MARKER_KEY = "streamproof.marker"
+PIPELINE_KEY = "streamproof.pipeline"
+COMMIT_KEY = "streamproof.commit"
+
+_READ_ROWS = 65_536  # rows an Arrow batch: large enough to amortise, small enough for 1 GB drivers
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A parquet file of a commit, with its rows and its path below the channel's directory."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One commit of a channel.
+
+    Attributes
+    ----------
+    files : in the order in which their rows are read
+    marker : the snapshot whose marker this is, if it is one of this pipeline's
+    commit : what the writer called this commit, if it gave a name
+    """
+
+    position: Position
+    files: tuple[DataFile, ...]
+    marker: SnapshotId | None
+    commit: str | None
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def is_message(self) -> bool:
+        """Tell whether the protocol counts it: a commit with rows is one message."""
+        return bool(self.files)
+
+
+class ChannelLog:
+    """A reader of a channel's commits. Holds no lock and no cache but the last position seen.
+
+    Parameters
+    ----------
+    path : the channel's directory
+    pipeline : id of the pipeline whose markers count; markers of others are skipped
+    """
+
+    def __init__(self, path: Path, pipeline: str) -> None:
+        self.path, self._pipeline = path, pipeline
+        self._last_seen: Position | None = None
+
+    def entry(self, position: Position) -> Entry:
+        """Read one commit.
+
+        Raises
+        ------
+        ChannelDamaged : if the log has no such commit, or the commit removed rows
+        """
+        try:
+            actions = list(_actions(commit_file(self.path, position)))
+        except FileNotFoundError:
+            raise ChannelDamaged(
+                f"channel {self.path} has no commit {position}. Its readers cannot go on without "
+                "losing rows. Restore the file from a backup, or restore a snapshot"
+            ) from None
+        information: dict[str, Any] = {}
+        files: list[DataFile] = []
+        for action in actions:
+            if "commitInfo" in action:
+                information = action["commitInfo"]
+            if "remove" in action and action["remove"].get("dataChange", True):
+                raise ChannelDamaged(
+                    f"commit {position} of channel {self.path} removed rows. A channel only grows; its "
+                    "readers may or may not have seen them. Restore a snapshot taken before"
+                )
+            if "add" in action and action["add"]["dataChange"]:  # else: rewritten, not new
+                rows = json.loads(action["add"]["stats"])["numRecords"]
+                files.append(DataFile(unquote(action["add"]["path"]), rows))
+        ours = information.get(PIPELINE_KEY) == self._pipeline
+        marker = information.get(MARKER_KEY) if ours else None
+        return Entry(position, tuple(files), marker, information.get(COMMIT_KEY))
+
+    def entries(self, after: Position, until: Position) -> Iterator[Entry]:
+        """Read the commits in (after, until], in order."""
+        return (self.entry(Position(number)) for number in range(after + 1, until + 1))
+
+    def has(self, position: Position) -> bool:
+        """Tell whether a commit is there. Delta makes commits visible whole."""
+        return commit_file(self.path, position).exists()
+
+    def last(self) -> Position:
+        """Give the newest position; 0 for a channel that nothing was appended to."""
+        if self._last_seen is None:
+            self._last_seen = max(committed_positions(self.path), default=Position(0))
+        while self.has(Position(self._last_seen + 1)):
+            self._last_seen = Position(self._last_seen + 1)
+        return self._last_seen
+
+    def find_marker(self, snapshot: SnapshotId) -> Position | None:
+        """Give the position of a snapshot's marker, looking backward from the newest commit."""
+        for number in range(self.last(), 0, -1):
+            if self.entry(Position(number)).marker == snapshot:
+                return Position(number)
+        return None
+
+    def batch_end(
+        self, after: Position, commits_max: int, rows_max: int | None
+    ) -> Position:
+        """Choose where a batch that starts behind `after` ends: at a marker, and never past it.
+
+        Gives `after` if there is nothing new.
+        """
+        position, rows = after, 0
+        while position - after < commits_max and self.has(Position(position + 1)):
+            entry = self.entry(Position(position + 1))
+            # One commit is always taken, however large: a batch cannot end inside a commit.
+            if rows_max is not None and rows > 0 and rows + entry.rows > rows_max:
+                break
+            position, rows = entry.position, rows + entry.rows
+            if entry.marker is not None:
+                break
+        return position
+
+    def end_of_state(self, received: Position, count: int, marker: Position) -> Position:
+        """Find the last of the `count` messages that were in the channel when the cut passed it.
+
+        Parameters
+        ----------
+        received : what the reader had received when it recorded
+        count : messages that the reader's machine logged for this channel
+        marker : position of the snapshot's marker
+
+        Raises
+        ------
+        InconsistentCut : if the log has more or fewer of them ahead of the marker
+        """
+        messages = [
+            entry.position
+            for entry in self.entries(received, Position(max(marker - 1, received)))
+            if entry.is_message
+        ]
+        if len(messages) != count or received > marker:
+            raise InconsistentCut(
+                f"channel {self.path} has {len(messages)} commits with rows between {received} and the "
+                f"marker at {marker}, but its reader counted {count}. The snapshot would lose or "
+                "double rows. Do not write to channels from outside; take another snapshot"
+            )
+        return messages[-1] if messages else received
+
+    def batches(self, entries: Iterable[Entry], columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Read the rows of commits, in order, in Arrow batches."""
+        for entry in entries:
+            for file in entry.files:
+                yield from read_file(self.path / file.path, columns)
+
+
+def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Read one data file in Arrow batches.
+
+    Raises
+    ------
+    ChannelDamaged : if the file is gone
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=_READ_ROWS, columns=columns)
+    except FileNotFoundError:
+        raise ChannelDamaged(
+            f"the data file {path} of a channel is gone. The rows in it are lost to its readers. "
+            "Never vacuum a channel; restore the file from a backup, or restore a snapshot"
+        ) from None
+
+
+def commit_file(channel: Path, position: Position) -> Path:
+    """Name the file of a commit in a Delta log."""
+    return channel / "_delta_log" / f"{position:020d}.json"
+
+
+def committed_positions(channel: Path) -> list[Position]:
+    """List the commits of a channel, in no order."""
+    log = channel / "_delta_log"
+    return [Position(int(file.stem)) for file in log.glob("*.json") if file.stem.isdigit()]
+
+
+def _actions(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

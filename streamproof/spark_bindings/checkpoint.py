@@ -1,0 +1,208 @@
+"""A query's Spark checkpoint as files: what a batch read, and a copy of it as of one batch.
+
+Spark writes a checkpoint's files once and keeps those of the last batches
+(spark.sql.streaming.minBatchesToRetain, 100 by default). So the state at a batch can be copied out
+while the query goes on: by linking files, without reading them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from streamproof.spark_bindings.durable import link_or_copy, temporary_sibling
+from streamproof.spark_bindings.errors import PurgedCheckpoint, WrongWiring
+from streamproof.spark_bindings.failpoints import Failpoint, reached
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position
+
+# 12.zip, 12_<uuid>.changelog, .12_<uuid>.zip.crc, 12.delta, 12.snapshot: state as of batch 11
+_STATE_FILE = re.compile(r"\.?(\d+)(?:_[^.]*)?\.(?:zip|changelog|delta|snapshot)(?:\.crc)?")
+_LINK_ATTEMPTS_MAX = 3
+
+
+class Checkpoint:
+    """One query's checkpoint directory. Reads need no Spark; nothing here changes it.
+
+    Parameters
+    ----------
+    path : the directory; Spark creates it when the query first starts
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def identity(self) -> str:
+        """Give the id of this query's life. A restored query has another one.
+
+        Raises
+        ------
+        PurgedCheckpoint : if the query has never started, or the checkpoint is damaged
+        """
+        try:
+            return str(json.loads((self.path / "metadata").read_text())["id"])
+        except FileNotFoundError:
+            raise PurgedCheckpoint(
+                f"the checkpoint {self.path} has no metadata file. The query cannot be told from "
+                "others, so its rows could be appended twice. Restore a snapshot"
+            ) from None
+
+    def is_committed(self, batch_id: BatchId) -> bool:
+        """Tell whether Spark has completed a batch: its state files are then final."""
+        return (self.path / "commits" / str(batch_id)).exists()
+
+    def has_reached(self, batch_id: BatchId) -> bool:
+        """Tell whether a batch, or a later one, is completed: its files are final, or were purged."""
+        newest = self.last_committed()
+        return newest is not None and newest >= batch_id
+
+    def last_committed(self) -> BatchId | None:
+        """Give the newest completed batch, or None if there is none yet."""
+        commits = self.path / "commits"
+        if not commits.is_dir():
+            return None
+        numbers = [BatchId(int(name)) for name in os.listdir(commits) if name.isdigit()]
+        return max(numbers, default=None)
+
+    def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
+        """Read the position of each input at the end of a batch; empty before the first batch.
+
+        Spark writes it before the batch runs, so a batch can read its own.
+
+        Raises
+        ------
+        WrongWiring : if the plan reads a channel more than once in one batch
+        PurgedCheckpoint : if Spark has deleted it
+        """
+        if batch_id < 0:
+            return {}
+        try:
+            lines = (self.path / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise self._purged(batch_id) from None
+        found: dict[ChannelName, Position] = {}
+        for line in lines[2:]:  # after the format's version and the batch's metadata
+            if line == "-":  # a source that has not answered yet
+                continue
+            offset = json.loads(line)
+            channel = ChannelName(offset["channel"])
+            if channel in found:
+                raise WrongWiring(
+                    f"the plan reads channel {channel!r} through two sources ({self.path}). They "
+                    "advance apart, so no batch is at one position of it. Read it once, and use the "
+                    "same DataFrame in both places"
+                )
+            found[channel] = Position(offset["position"])
+        return found
+
+    def copy_as_of(self, batch_id: BatchId, target: Path) -> None:
+        """Link or copy what a restart right after a batch needs. May be repeated.
+
+        Called by the collector's thread while the query runs on, once Spark has committed the
+        batch. Either the whole copy is at `target` afterwards, or nothing.
+
+        Raises
+        ------
+        PurgedCheckpoint : if Spark has deleted files of this batch
+        """
+        if target.exists():
+            return
+        for _ in range(_LINK_ATTEMPTS_MAX):
+            temporary = temporary_sibling(target)
+            try:
+                self._link(batch_id, temporary)
+            except FileNotFoundError:
+                # Spark deleted a file between listing and linking. An old one is not needed and
+                # will not be listed again; one of this batch's is found missing below.
+                shutil.rmtree(temporary, ignore_errors=True)
+                if not self._retained(batch_id):
+                    raise self._purged(batch_id) from None
+                continue
+            reached(Failpoint.CHECKPOINT_LINKED, self.path.parent.name)
+            try:
+                os.rename(temporary, target)
+            except OSError:
+                shutil.rmtree(temporary)
+                if not target.exists():  # else another driver's collector was faster
+                    raise
+            return
+        raise self._purged(batch_id)
+
+    def _link(self, batch_id: BatchId, target: Path) -> None:
+        if not self._retained(batch_id):
+            raise FileNotFoundError(batch_id)
+        for relative in self._files_as_of(batch_id):
+            link_or_copy(self.path / relative, target / relative)
+
+    def _retained(self, batch_id: BatchId) -> bool:
+        log = (self.path / kind / str(batch_id) for kind in ("offsets", "commits"))
+        return all(file.exists() for file in log)
+
+    def _files_as_of(self, batch_id: BatchId) -> Iterator[Path]:
+        """List the files of a checkpoint that ends with a batch, relative to it.
+
+        Spark looks at the batch before the last one too when it starts. Of the state, every file
+        up to the batch's version is taken, since changelogs build on older snapshots.
+        """
+        yield Path("metadata")
+        for kind in ("offsets", "commits"):
+            for number in (batch_id - 1, batch_id):
+                for name in (str(number), f".{number}.crc"):
+                    if (self.path / kind / name).exists():
+                        yield Path(kind, name)
+        for folder in ("state", "sources"):
+            for directory, _, names in os.walk(self.path / folder):
+                for name in sorted(names):
+                    relative = Path(directory, name).relative_to(self.path)
+                    if _belongs(relative, batch_id):
+                        yield relative
+
+    def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
+        return PurgedCheckpoint(
+            f"checkpoint {self.path} no longer has batch {batch_id}. Spark keeps the last "
+            "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is gone. "
+            "Raise that setting, or take another snapshot"
+        )
+
+
+def _belongs(file: Path, batch_id: BatchId) -> bool:
+    """Tell whether a state file is part of the state as of a batch."""
+    if file.name.endswith(".tmp"):
+        return False
+    if "_metadata" in file.parts:  # written by the batch that the operator changed in
+        number = file.name.lstrip(".").removesuffix(".crc")
+        return not number.isdigit() or int(number) <= batch_id
+    if "_stateSchema" in file.parts:
+        return True
+    version = _STATE_FILE.fullmatch(file.name)
+    # A newer version would be taken for the state of a batch that this life never ran.
+    return version is None or int(version.group(1)) <= batch_id + 1
+
+
+def begin_new_life(copy: Path, target: Path) -> str:
+    """Make a checkpoint to start a restored query from, with an id of its own; give the id.
+
+    With the old id, sinks would take the batches that it runs again for repetitions and skip them,
+    silently.
+
+    Parameters
+    ----------
+    copy : what `Checkpoint.copy_as_of` made; it is not changed
+    target : must not exist
+    """
+    for directory, _, names in os.walk(copy):
+        for name in names:
+            file = Path(directory, name)
+            relative = file.relative_to(copy)
+            if relative.name not in ("metadata", ".metadata.crc") or relative.parent != Path("."):
+                link_or_copy(file, target / relative)
+    identity = str(uuid.uuid4())
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "metadata").write_text(json.dumps({"id": identity}), encoding="utf-8")
+    return identity
+
+

@@ -1,0 +1,141 @@
+"""A pipeline's directory: where everything is, how it is created whole, and how it is recognised.
+
+::
+
+    pipeline.json            id and wiring
+    channels/<channel>/      a Delta table each
+    queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl
+    feeds/feed.<channel>/    recorders and events of the source channels' feeds
+    snapshots/<id>/          see `snapshot`
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.durable import (
+    read_json,
+    sync_directory,
+    temporary_sibling,
+    write_json,
+)
+from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
+from streamproof.spark_bindings.names import ChannelName, QueryName
+from streamproof.spark_bindings.snapshot import SnapshotFiles
+from streamproof.spark_bindings.wiring import Wiring
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineDirectory:
+    """An existing pipeline's directory.
+
+    Attributes
+    ----------
+    id : of this pipeline; a restored one has its own, so that it is not taken for the original
+    """
+
+    path: Path
+    id: str
+    wiring: Wiring
+
+    @staticmethod
+    def open(path: Path) -> PipelineDirectory:
+        """Read what a directory says of itself. Needs no Spark.
+
+        Raises
+        ------
+        NotAPipeline : if it is none, or of a later format
+        """
+        stored = read_json(path / "pipeline.json")
+        if stored is None:
+            what = "is not a pipeline" if path.exists() else "does not exist"
+            raise NotAPipeline(
+                f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the directory "
+                "that Pipeline(...) was given, or an empty one to create a pipeline in"
+            )
+        if stored.get("format") != _FORMAT:
+            raise NotAPipeline(
+                f"{path} is a pipeline of format {stored.get('format')!r}; this version knows {_FORMAT}. "
+                "It would be misread. Use the version of streamproof that made it"
+            )
+        return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
+
+    @staticmethod
+    def is_free(path: Path) -> bool:
+        """Tell whether a pipeline can be made at a path: it is absent, or an empty directory."""
+        return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+    @staticmethod
+    def create(path: Path, wiring: Wiring, schemas: Mapping[ChannelName, pa.Schema]) -> None:
+        """Make a pipeline with empty channels; after a crash it is there whole, or not at all."""
+        with build_up(path, wiring, {}) as place:
+            for channel, schema in schemas.items():
+                Channel.create(place / "channels" / channel, schema)
+
+    def channel_path(self, channel: ChannelName) -> Path:
+        return self.path / "channels" / channel
+
+    def query_path(self, query: QueryName) -> Path:
+        return self.path / "queries" / query
+
+    def log(self, channel: ChannelName) -> ChannelLog:
+        return ChannelLog(self.channel_path(channel), self.id)
+
+    def checkpoint(self, query: QueryName) -> Checkpoint:
+        return Checkpoint(self.query_path(query) / "checkpoint")
+
+    @property
+    def feeds(self) -> Path:
+        return self.path / "feeds"
+
+    @property
+    def snapshots(self) -> SnapshotFiles:
+        return SnapshotFiles(self.path / "snapshots")
+
+
+@contextmanager
+def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[Path]:
+    """Give a hidden place to build a pipeline in; it is moved to `path` when all went well.
+
+    Parameters
+    ----------
+    origin : what pipeline.json is to say of where it came from
+
+    Raises
+    ------
+    TargetNotEmpty : if there is something at `path`
+    """
+    refused = TargetNotEmpty(
+        f"{path} is not empty. A pipeline is made whole in a new place, and nothing is overwritten. "
+        "Name a directory that does not exist yet"
+    )
+    if not PipelineDirectory.is_free(path):
+        raise refused
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = temporary_sibling(path)
+    try:
+        (temporary / "channels").mkdir(parents=True)
+        yield temporary
+        stored = {"format": _FORMAT, "id": uuid.uuid4().hex, "wiring": wiring.to_json()}
+        write_json(temporary / "pipeline.json", {**stored, "origin": dict(origin)})
+        try:
+            os.rename(temporary, path)  # onto nothing, or onto an empty directory
+        except OSError as error:
+            raise refused from error
+        sync_directory(path.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

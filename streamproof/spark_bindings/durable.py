@@ -1,0 +1,90 @@
+"""Small durable files: whole or absent, however the process dies, and linked instead of copied."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+
+def write_json(path: Path, value: object) -> None:
+    """Replace a file in one step; after a crash it holds the old or the new value.
+
+    May be repeated. The directory is synced too, else the new name could be lost with the power.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    _write(temporary, value)
+    os.replace(temporary, path)
+    sync_directory(path.parent)
+
+
+def write_json_once(path: Path, value: object) -> bool:
+    """Create a file in one step unless it is there; tell whether this call created it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    _write(temporary, value)
+    try:
+        os.link(temporary, path)  # unlike a rename, a link fails if the name is taken
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
+    sync_directory(path.parent)
+    return True
+
+
+def read_json(path: Path) -> Any | None:
+    """Read a file that `write_json` wrote, or give None if there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a write-once file a second name; copy it where the file system cannot link.
+
+    Only for files that nobody changes in place: both names stand for the same bytes.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
+            raise
+        shutil.copyfile(source, target)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def temporary_sibling(path: Path) -> Path:
+    """Name a hidden place beside `path`, on the same file system, to build it up in."""
+    return _temporary(path)
+
+
+def is_temporary(path: Path) -> bool:
+    """Tell whether a path is a leftover of a build-up that a crash cut short."""
+    return path.name.startswith(".") and path.name.endswith(".tmp")
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+
+
+def _write(path: Path, value: object) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,103 @@
+"""The errors of the Spark bindings: what happened, why it matters, what to type next."""
+
+from __future__ import annotations
+
+from streamproof.lang import StreamproofError
+
+__all__ = [
+    "AbandonedSnapshot",
+    "ChannelDamaged",
+    "FencedDriver",
+    "IncompleteSnapshot",
+    "InconsistentCut",
+    "NoSuitableJava",
+    "NotAPipeline",
+    "NotRunning",
+    "PurgedCheckpoint",
+    "QueryFailed",
+    "StillBusy",
+    "TargetNotEmpty",
+    "UnknownSnapshot",
+    "UnsuitableSession",
+    "UnverifiedProtocol",
+    "WrongArgument",
+    "WrongRows",
+    "WrongSchema",
+    "WrongWiring",
+]
+
+
+class NotAPipeline(StreamproofError, ValueError):
+    """A directory was given as a pipeline that is none, or that another version wrote."""
+
+
+class WrongArgument(StreamproofError, TypeError):
+    """An argument has a type that this call does not take."""
+
+
+class WrongWiring(StreamproofError, ValueError):
+    """The channels and queries do not form a pipeline in which every marker arrives."""
+
+
+class WrongSchema(StreamproofError, ValueError):
+    """A channel's declared schema is not the one that its rows are stored with."""
+
+
+class WrongRows(StreamproofError, ValueError):
+    """Rows do not fit the schema of the channel that they are appended to."""
+
+
+class UnknownSnapshot(StreamproofError, LookupError):
+    """The pipeline has no snapshot of this id."""
+
+
+class IncompleteSnapshot(StreamproofError, RuntimeError):
+    """The snapshot has not been completed, so there is nothing consistent to use yet."""
+
+
+class AbandonedSnapshot(StreamproofError, RuntimeError):
+    """The snapshot was given up; the message says why."""
+
+
+class PurgedCheckpoint(StreamproofError, LookupError):
+    """Spark has deleted checkpoint files of the batch that a snapshot needs."""
+
+
+class InconsistentCut(StreamproofError, RuntimeError):
+    """A channel's log disagrees with what its reader counted: the log was changed from outside."""
+
+
+class TargetNotEmpty(StreamproofError, FileExistsError):
+    """The directory to restore into holds something already."""
+
+
+class ChannelDamaged(StreamproofError, RuntimeError):
+    """A channel's log lacks a commit, or rows were removed from it."""
+
+
+class FencedDriver(StreamproofError, RuntimeError):
+    """Another driver has taken this query over; this one must stop."""
+
+
+class QueryFailed(StreamproofError, RuntimeError):
+    """A streaming query has stopped with an error."""
+
+
+class StillBusy(StreamproofError, TimeoutError):
+    """What was waited for has not happened within the time given."""
+
+
+class NotRunning(StreamproofError, RuntimeError):
+    """The call needs a running pipeline, or one that is stopped."""
+
+
+class UnsuitableSession(StreamproofError, ValueError):
+    """The Spark session lacks settings without which state may be lost silently."""
+
+
+class NoSuitableJava(StreamproofError, RuntimeError):
+    """No Java of a version that Spark runs on was found where it was looked for."""
+
+
+class UnverifiedProtocol(StreamproofError, RuntimeError):
+    """The protocol that would run is not the one that its certificate is about."""

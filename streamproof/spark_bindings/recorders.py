@@ -1,0 +1,94 @@
+"""A process's part in the snapshots, kept beside it: the machine's state as a small file a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from streamproof.lang import Domain, Map
+from streamproof.protocols.chandy_lamport import Recorder, initial_recorder
+from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.names import BatchId, ChannelName, SnapshotId
+
+RunRecorders: TypeAlias = Map[SnapshotId, Recorder[ChannelName]]
+"""One process's recorders, by the ids of the snapshots that it takes part in at the moment."""
+
+_FILES_KEPT = 8  # more than one, since a batch that is repeated starts from the one before it
+
+
+class RecorderFiles:
+    """The recorders of one process after each step that changed them.
+
+    A step starts from the newest file of an earlier step, so that a step which is repeated starts
+    from where it started the first time.
+
+    Parameters
+    ----------
+    path : directory of the files
+    inputs : the process's input channels
+    """
+
+    def __init__(self, path: Path, inputs: Iterable[ChannelName]) -> None:
+        self._path = path
+        self._channels: Domain[ChannelName] = Domain.of("channel", tuple(inputs))
+
+    def before(self, step: BatchId) -> RunRecorders:
+        """Give the recorders that a step starts from."""
+        earlier = [number for number in self._steps() if number < step]
+        if not earlier:
+            return _recorders({})
+        stored = read_json(self._file(max(earlier))) or {}
+        return _recorders({SnapshotId(name): self._load(part) for name, part in stored.items()})
+
+    def write(self, step: BatchId, recorders: RunRecorders) -> None:
+        """Write down what a step made of the recorders, if it changed them. May be repeated."""
+        if recorders == self.before(step):
+            return
+        write_json(self._file(step), {name: _dump(part) for name, part in recorders.items()})
+        for number in sorted(self._steps())[:-_FILES_KEPT]:
+            self._file(number).unlink(missing_ok=True)
+
+    def with_snapshots(
+        self, recorders: RunRecorders, snapshots: Iterable[SnapshotId]
+    ) -> RunRecorders:
+        """Add a fresh recorder for every snapshot that the process had not heard of."""
+        fresh = initial_recorder(Map.fill(self._channels, True))
+        known = dict(recorders.items())
+        return _recorders({**{name: fresh for name in snapshots}, **known})
+
+    @staticmethod
+    def without(recorders: RunRecorders, snapshots: Iterable[SnapshotId]) -> RunRecorders:
+        """Forget snapshots that this process has nothing left to do for."""
+        done = set(snapshots)
+        return _recorders({name: part for name, part in recorders.items() if name not in done})
+
+    def _load(self, stored: dict[str, object]) -> Recorder[ChannelName]:
+        closed, log = stored["closed"], stored["log"]
+        assert isinstance(closed, dict) and isinstance(log, dict)
+        return Recorder(
+            recorded=bool(stored["recorded"]),
+            closed=Map.build(self._channels, lambda channel: bool(closed[channel])),
+            log=Map.build(self._channels, lambda channel: int(log[channel])),
+        )
+
+    def _steps(self) -> list[BatchId]:
+        if not self._path.is_dir():
+            return []
+        return [BatchId(int(file.stem)) for file in self._path.glob("*.json") if file.stem.isdigit()]
+
+    def _file(self, step: BatchId) -> Path:
+        return self._path / f"{step}.json"
+
+
+def _recorders(parts: dict[SnapshotId, Recorder[ChannelName]]) -> RunRecorders:
+    snapshots: Domain[SnapshotId] = Domain.of("snapshot", tuple(sorted(parts)))
+    return Map.build(snapshots, lambda snapshot: parts[snapshot])
+
+
+def _dump(recorder: Recorder[ChannelName]) -> dict[str, object]:
+    return {
+        "recorded": recorder.recorded,
+        "closed": dict(recorder.closed.items()),
+        "log": dict(recorder.log.items()),
+    }

@@ -1,0 +1,234 @@
+"""A pipeline's run: its queries in a Spark session, from start to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.collector import Collector, CollectorThread
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import QueryFailed, StillBusy, WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
+from streamproof.spark_bindings.process import QueryProcess
+from streamproof.spark_bindings.schema import describe, spark_schema
+from streamproof.spark_bindings.source import read_channel
+from streamproof.spark_bindings.wiring import Query
+
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatus:
+    """How far a query is.
+
+    Attributes
+    ----------
+    batch : its last completed batch; None before the first
+    received : per input, the position that it has completed
+    behind : commits in its inputs that it has not completed
+    running : whether Spark runs it
+    failure : the error that ended it, else empty
+    """
+
+    batch: BatchId | None
+    received: Mapping[ChannelName, Position]
+    behind: int
+    running: bool
+    failure: str
+
+
+PipelineStatus = Mapping[QueryName, QueryStatus]
+
+
+class Run:
+    """The queries of one pipeline in one session. `Pipeline.start` makes it.
+
+    Raises
+    ------
+    WrongSchema : if a plan's columns are not those of its output channel; nothing is started
+    WrongWiring : if a plan does not read each of its inputs once
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        directory: PipelineDirectory,
+        channels: Mapping[ChannelName, Channel],
+        queries: tuple[Query, ...],
+    ) -> None:
+        self._directory, self._channels = directory, channels
+        planned = [(query, self._plan(spark, query)) for query in queries]
+        self._running: dict[QueryName, StreamingQuery] = {}
+        try:
+            for query, frame in planned:
+                self._running[QueryName(query.name)] = self._start(query, frame)
+        except BaseException:
+            self._stop_queries()
+            raise
+        checkpoints = {name: directory.checkpoint(name) for name in directory.wiring.queries}
+        logs = {name: channel.log for name, channel in channels.items()}
+        collector = Collector(directory.wiring, directory.snapshots, logs, checkpoints)
+        self._collector = CollectorThread(collector, directory.path)
+
+    def wake_collector(self) -> None:
+        self._collector.wake()
+
+    def stop(self) -> None:
+        """Stop the queries, then the collector, which takes a last look. May be repeated."""
+        self._stop_queries()
+        self._collector.stop()
+
+    def status(self) -> PipelineStatus:
+        """Tell how far each query is."""
+        return {name: self._query_status(name) for name in self._running}
+
+    def raise_failure(self) -> None:
+        """Raise what ended a query, or the collector.
+
+        Raises
+        ------
+        QueryFailed : if something has ended
+        """
+        for name, query in self._running.items():
+            if not query.isActive:
+                error = query.exception()
+                raise QueryFailed(
+                    f"query {name!r} of pipeline {self._directory.path} has ended: "
+                    f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
+                    "Mend the cause, call stop(), then start(spark)"
+                ) from error
+        if self._collector.failure is not None:
+            raise QueryFailed(
+                f"the snapshots of pipeline {self._directory.path} cannot be collected: "
+                f"{self._collector.failure}. Its queries go on. Mend the cause, call stop(), then "
+                "start(spark)"
+            ) from self._collector.failure
+
+    def await_idle(self, timeout_seconds: float) -> None:
+        """Wait until nothing is left to do; see `Pipeline.await_idle`."""
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            ends = self._ends()
+            if self._caught_up() and self._settle(deadline) and self._caught_up():
+                if self._ends() == ends:  # settling appended nothing, so nothing is under way
+                    return
+            self.raise_failure()
+            if time.monotonic() > deadline:
+                late = {name: state.behind for name, state in self.status().items()}
+                raise StillBusy(
+                    f"pipeline {self._directory.path} is not idle after {timeout_seconds} s; commits "
+                    f"left per query: {late}. A query that is always fed, or has processing-time "
+                    "timers, never is. Wait longer, or pause the feed"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _settle(self, deadline: float) -> bool:
+        """Let every query find out that it has nothing to do, watermarks included.
+
+        Spark may run a batch without new rows, to close windows that a watermark has passed.
+        """
+        for query in self._running.values():
+            waiting = Thread(target=_process_all, args=(query,), daemon=True)
+            waiting.start()
+            waiting.join(max(0.0, deadline - time.monotonic()))
+            if waiting.is_alive():
+                return False
+        return True
+
+    def _caught_up(self) -> bool:
+        return all(state.behind == 0 for state in self.status().values())
+
+    def _ends(self) -> dict[ChannelName, Position]:
+        return {name: channel.log.last() for name, channel in self._channels.items()}
+
+    def _query_status(self, name: QueryName) -> QueryStatus:
+        query, checkpoint = self._running[name], self._directory.checkpoint(name)
+        batch = checkpoint.last_committed()
+        received = {} if batch is None else checkpoint.received(batch)
+        inputs = self._directory.wiring.inputs[name]
+        failure = None if query.isActive else query.exception()
+        return QueryStatus(
+            batch=batch,
+            received=received,
+            behind=sum(self._channels[c].log.last() - received.get(c, 0) for c in inputs),
+            running=query.isActive,
+            failure="" if failure is None else str(failure),
+        )
+
+    def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
+        frames = [
+            read_channel(
+                spark,
+                self._channels[ChannelName(name)],
+                pipeline=self._directory.id,
+                commits_max=query.commits_per_batch_max,
+                rows_max=query.rows_per_batch_max,
+            )
+            for name in query.inputs
+        ]
+        frame = query.plan(*frames)
+        if not isinstance(frame, DataFrame) or not frame.isStreaming:
+            raise WrongArgument(
+                f"the plan of query {query.name!r} gave {frame!r}. It must give the DataFrame that its "
+                "output channel is to hold, made from its inputs. Return one"
+            )
+        found = _spark.sources_by_option(frame, "channel")
+        if found != {name: 1 for name in query.inputs}:
+            raise WrongWiring(
+                f"the plan of query {query.name!r} reads {dict(found)} (sources per channel), but its "
+                f"inputs are {query.inputs}. Markers on an input that is not read once would be lost "
+                "or doubled. Use every input's DataFrame, and no other stream"
+            )
+        declared = spark_schema(self._channels[ChannelName(query.output)].schema)
+        given = {field.name: field.dataType for field in frame.schema.fields}
+        if given != {field.name: field.dataType for field in declared.fields}:
+            raise WrongSchema(
+                f"the plan of query {query.name!r} gives ({frame.schema.simpleString()}), but channel "
+                f"{query.output!r} stores ({describe(self._channels[ChannelName(query.output)].schema)})."
+                " Its rows could not be appended. Select, rename or cast its columns"
+            )
+        return frame
+
+    def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
+        name = QueryName(query.name)
+        process = QueryProcess(
+            name,
+            self._directory.query_path(name),
+            inputs={c: self._channels[c] for c in self._directory.wiring.inputs[name]},
+            output=self._channels[self._directory.wiring.outputs[name]],
+            snapshots=self._directory.snapshots,
+        )
+        return (
+            frame.writeStream.queryName(f"{name}.{self._directory.id[:8]}")
+            .outputMode(query.output_mode.value)
+            .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
+            .option("checkpointLocation", str(process.checkpoint.path))
+            .foreachBatch(_batch_function(process))
+            .start()
+        )
+
+    def _stop_queries(self) -> None:
+        for query in self._running.values():
+            query.stop()
+
+
+def _batch_function(process: QueryProcess) -> Callable[[DataFrame, int], Any]:
+    def on_batch(rows: DataFrame, batch_id: int) -> None:
+        process.on_batch(rows, BatchId(batch_id))
+
+    return on_batch
+
+
+def _process_all(query: StreamingQuery) -> None:
+    try:
+        query.processAllAvailable()
+    except Exception:  # noqa: S110 - the query has failed; `raise_failure` reports it with its name
+        return

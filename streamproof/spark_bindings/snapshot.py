@@ -1,0 +1,237 @@
+"""The snapshots of a pipeline as files: what was asked for, what each process recorded, what is whole.
+
+``snapshots/<id>/request.json`` asks for one; ``states/<process>.json`` is a process's recorded
+state, a batch number and positions; ``channels/<process>.json`` what was in its input channels;
+``checkpoints/<query>/`` the copy of its checkpoint. ``manifest.json`` comes last: with it the
+snapshot is complete. ``abandoned.json`` says that, and why, it will never be.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from streamproof.spark_bindings.durable import (
+    read_json,
+    sync_directory,
+    temporary_sibling,
+    write_json,
+    write_json_once,
+)
+from streamproof.spark_bindings.errors import FencedDriver, UnknownSnapshot
+from streamproof.spark_bindings.failpoints import Failpoint, reached
+from streamproof.spark_bindings.names import (
+    BatchId,
+    ChannelName,
+    Position,
+    ProcessName,
+    QueryName,
+    SnapshotId,
+)
+
+_SNAPSHOTS_MAX = 999_999
+
+
+class SnapshotStatus(Enum):
+    """How far a snapshot has come. Only a complete one can be restored."""
+
+    REQUESTED = "requested"
+    COMPLETE = "complete"
+    ABANDONED = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedState:
+    """A query's state at the cut: its checkpoint as of a batch, and what it had received by then."""
+
+    batch: BatchId
+    received: Mapping[ChannelName, Position]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelState:
+    """What was in a channel, for one of its readers, when the cut passed it.
+
+    Attributes
+    ----------
+    received : the reader's position when it recorded; the state starts behind it
+    end : position of the state's last commit with rows; equal to `received` if it is empty
+    commits : commits with rows in (received, end]
+    rows : rows in them
+    """
+
+    channel: ChannelName
+    reader: QueryName
+    received: Position
+    end: Position
+    commits: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One snapshot, as far as it has come.
+
+    Attributes
+    ----------
+    reason : why it was abandoned, else empty
+    states : per query, its recorded state; all queries' once complete
+    markers : per channel, the position of the marker; filled once complete
+    channels : per channel and reader, the channel's state; filled once complete
+    """
+
+    id: SnapshotId
+    status: SnapshotStatus
+    requested_at: datetime
+    completed_at: datetime | None
+    reason: str
+    states: Mapping[QueryName, RecordedState]
+    markers: Mapping[ChannelName, Position]
+    channels: tuple[ChannelState, ...]
+
+
+class SnapshotFiles:
+    """The directory ``snapshots`` of a pipeline.
+
+    Every write is idempotent, and says the same in every driver, since a batch may be repeated and
+    a frozen driver may wake up.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def request(self) -> SnapshotId:
+        """Allocate an id and write the request durably, in one step."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_sibling(self.path / "request")
+        write_json(temporary / "request.json", {"requested_at": _now()})
+        for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):
+            snapshot = SnapshotId(f"{number:06d}")
+            try:
+                os.rename(temporary, self.path / snapshot)  # fails if it is taken: never empty
+            except OSError:
+                if not (self.path / snapshot).exists():
+                    raise
+                continue
+            sync_directory(self.path)
+            reached(Failpoint.REQUEST_WRITTEN, snapshot)
+            return snapshot
+        raise OverflowError(f"{self.path} is full: {_SNAPSHOTS_MAX:,} snapshots")
+
+    def ids(self) -> list[SnapshotId]:
+        """List all ids, oldest first."""
+        if not self.path.is_dir():
+            return []
+        return sorted(SnapshotId(name) for name in os.listdir(self.path) if name.isdigit())
+
+    def unfinished(self) -> list[SnapshotId]:
+        """List the ids that are neither complete nor abandoned."""
+        return [name for name in self.ids() if not self.is_finished(name)]
+
+    def is_finished(self, snapshot: SnapshotId) -> bool:
+        """Tell whether a snapshot is complete or abandoned."""
+        place = self.path / snapshot
+        return (place / "manifest.json").exists() or (place / "abandoned.json").exists()
+
+    def read(self, snapshot: SnapshotId) -> Snapshot:
+        """Read a snapshot.
+
+        Raises
+        ------
+        UnknownSnapshot : if there is none of this id
+        """
+        request = read_json(self.path / snapshot / "request.json") if snapshot else None
+        if request is None:
+            known = ", ".join(self.ids()) or "none"
+            raise UnknownSnapshot(
+                f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. Nothing "
+                f"was changed. Run: streamproof snapshot list {self.path.parent}"
+            )
+        manifest = read_json(self.path / snapshot / "manifest.json")
+        abandoned = read_json(self.path / snapshot / "abandoned.json")
+        status = SnapshotStatus.REQUESTED
+        if manifest is not None:
+            status = SnapshotStatus.COMPLETE
+        elif abandoned is not None:
+            status = SnapshotStatus.ABANDONED
+        contents = manifest or {"markers": {}, "channels": []}
+        return Snapshot(
+            id=snapshot,
+            status=status,
+            requested_at=datetime.fromisoformat(request["requested_at"]),
+            completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
+            reason=abandoned["reason"] if abandoned and not manifest else "",
+            states=self._states(snapshot),
+            markers=contents["markers"],
+            channels=tuple(ChannelState(**part) for part in contents["channels"]),
+        )
+
+    def save_state(self, snapshot: SnapshotId, query: QueryName, state: RecordedState) -> None:
+        """Write down a query's recorded state.
+
+        Raises
+        ------
+        FencedDriver : if another state is written there: two drivers ran different batches
+        """
+        file = self.path / snapshot / "states" / f"{query}.json"
+        value = {"batch": state.batch, "received": dict(state.received)}
+        if not write_json_once(file, value) and read_json(file) != value:
+            raise FencedDriver(
+                f"query {query!r} recorded {value} for snapshot {snapshot}, but {read_json(file)} was "
+                "recorded before. Two drivers run this pipeline; the first record stays. End one"
+            )
+
+    def save_channels(
+        self, snapshot: SnapshotId, process: ProcessName, log: Mapping[ChannelName, int]
+    ) -> None:
+        """Write down how many messages were in a process's input channels: its part is complete."""
+        write_json_once(self.path / snapshot / "channels" / f"{process}.json", dict(log))
+
+    def state(self, snapshot: SnapshotId, query: QueryName) -> RecordedState | None:
+        """Read a query's recorded state; None if it has not recorded yet."""
+        return self._states(snapshot).get(query)
+
+    def logged(
+        self, snapshot: SnapshotId, process: ProcessName
+    ) -> Mapping[ChannelName, int] | None:
+        """Read what `save_channels` wrote; None if the process's part is not complete."""
+        return read_json(self.path / snapshot / "channels" / f"{process}.json")
+
+    def checkpoint(self, snapshot: SnapshotId, query: QueryName) -> Path:
+        """Name the place of the copy of a query's checkpoint."""
+        return self.path / snapshot / "checkpoints" / query
+
+    def complete(
+        self,
+        snapshot: SnapshotId,
+        markers: Mapping[ChannelName, Position],
+        channels: tuple[ChannelState, ...],
+    ) -> None:
+        """Write the manifest, after everything that it speaks of: the snapshot is complete."""
+        parts = [{name: getattr(part, name) for name in part.__slots__} for part in channels]
+        manifest = {"completed_at": _now(), "markers": dict(markers), "channels": parts}
+        write_json_once(self.path / snapshot / "manifest.json", manifest)
+        reached(Failpoint.MANIFEST_WRITTEN, snapshot)
+
+    def abandon(self, snapshot: SnapshotId, reason: str) -> None:
+        """Say that a snapshot will never be complete, and why; its copies are removed."""
+        write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
+        shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
+
+    def _states(self, snapshot: SnapshotId) -> dict[QueryName, RecordedState]:
+        found: dict[QueryName, RecordedState] = {}
+        for file in sorted((self.path / snapshot / "states").glob("[!.]*.json")):
+            value: Any = read_json(file)
+            state = RecordedState(BatchId(value["batch"]), value["received"])
+            found[QueryName(file.stem)] = state
+        return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
