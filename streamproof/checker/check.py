@@ -8,7 +8,7 @@ from typing import Any
 
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.exploration import Exploration
-from streamproof.checker.limits import Limits, memory_mb
+from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.reference import explore
@@ -48,7 +48,7 @@ class CheckReport:
     engine : which engine searched
     left_out : names of the liveness properties that the user asked to leave out
     seconds : how long the search took
-    memory_mb : resident memory at its end, in MiB
+    memory_mb_peak : the most memory that the process has held so far, in MiB
     """
 
     model: str
@@ -57,7 +57,7 @@ class CheckReport:
     counts: Counts
     left_out: tuple[str, ...]
     seconds: float
-    memory_mb: int
+    memory_mb_peak: int
 
     @property
     def verdict(self) -> Verdict:
@@ -97,16 +97,16 @@ class CheckReport:
         return {
             "model": self.model,
             "engine": self.engine,
-            "verdict": self.verdict.to_json(),
+            "verdict": _without_counts(self.verdict.to_json()),
             "safety": self.safety.status.value,
             "liveness": None if self.liveness is None else self.liveness.status.value,
             "exit_code": int(exit_code(self.verdict)),
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": [_row(finding) for finding in self.findings],
             "left_out": list(self.left_out),
             "counts": self.counts.to_json(),
             "seconds": round(self.seconds, 3),
             "states_per_second": self.rate,
-            "memory_mb": self.memory_mb,
+            "memory_mb_peak": self.memory_mb_peak,
         }
 
 
@@ -154,8 +154,18 @@ def check(
         found.counts,
         () if liveness else promised,
         seconds,
-        memory_mb(),
+        peak_memory_mb(),
     )
+
+
+def _row(finding: Finding) -> Json:
+    row = finding.to_json()
+    return row | {"verdict": _without_counts(row["verdict"])}
+
+
+def _without_counts(verdict: Json) -> Json:
+    """Leave out what is the same for all findings of one search, and said once."""
+    return {key: value for key, value in verdict.items() if key != "counts"}
 
 
 class _Findings:
@@ -222,7 +232,8 @@ class _Findings:
         if idle and not self._searched():
             return self._unknown(
                 f"{', '.join(idle)} never happened in any of {self.counts.distinct:,} states, so "
-                "nothing is known about it. Choose a larger size, or look for a guard that never holds"
+                "nothing is known about it. Choose a larger size, or look for a guard that never "
+                "holds"
             )
         return self._searched() or Exhausted(self.counts)
 

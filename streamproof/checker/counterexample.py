@@ -41,8 +41,8 @@ class BrokenModel(StreamproofError, RuntimeError):
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         return cls(
             f"{what} with {type(error).__name__}: {error}{place}. Only `require` makes a step "
-            f"impossible; anything else is a bug of the model. Mend it, or state a guard; the state "
-            f"it failed in is the last of streamproof replay ... {trace.key}",
+            "impossible; anything else is a bug of the model. Mend it, or state a guard. The state "
+            f"in which it failed is the last of streamproof replay with key {trace.key}",
             trace,
         )
 
@@ -141,9 +141,8 @@ def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
     last = run.moves[-1] if run.moves else None
     if last is not None and last.broken_claim is not None:
         found.append(Broken(CLAIMS, last.broken_claim))
-    elif not any(True for _ in model.moves(run.states[-1])):
-        if not properties.is_final(run.states[-1]):
-            found.append(Broken(DEADLOCK, "no action is possible"))
+    elif _is_stuck(model, run.states[-1]) and not properties.is_final(run.states[-1]):
+        found.append(Broken(DEADLOCK, "no action is possible"))
     return tuple(dict.fromkeys(found))
 
 
@@ -173,7 +172,7 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
     """
     actions = "".join(f"        {step.action!r},\n" for step in trace.steps)
     start = trace.key.partition("/")[0]
-    return f'''"""A counterexample to `{broken}`, kept by streamproof check --pytest (key {trace.key})."""
+    return f'''"""A counterexample to `{broken}`, found by streamproof check, key {trace.key}."""
 
 from streamproof.checker.counterexample import broken_along
 from streamproof.models import registry
@@ -207,6 +206,10 @@ def _walk(model: Model[S], start: int, wanted: Sequence[int | str | Call]) -> Ru
         if move.target is not None:
             states.append(move.target)
     return Run(start, tuple(states), tuple(moves), tuple(picks))
+
+
+def _is_stuck(model: Model[S], state: S) -> bool:
+    return next(model.moves(state), None) is None
 
 
 def _find(model: Model[S], state: S, pick: int | str | Call) -> tuple[int, Move[S]] | None:

@@ -13,7 +13,7 @@ MEMORY_SHARE = 0.75
 _MIB = 1 << 20
 
 
-class LimitReached(Exception):  # noqa: N818  the name says the fact
+class LimitReached(Exception):
     """Ends a search inside an engine; the message says which limit and which flag raises it."""
 
 
@@ -90,9 +90,14 @@ def memory_mb() -> int:
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak // _MIB if sys.platform == "darwin" else peak // 1024
+        return peak_memory_mb()
     return pages * os.sysconf("SC_PAGE_SIZE") // _MIB
+
+
+def peak_memory_mb() -> int:
+    """Give the most memory in MiB that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // _MIB if sys.platform == "darwin" else peak // 1024
 
 
 def default_memory_mb() -> int:

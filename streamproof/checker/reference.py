@@ -97,7 +97,7 @@ class _Search(Generic[S]):
             except AssertionError:
                 self.refute(self.path_to(index, number), (Broken(CLAIMS, "an assert failed"),))
                 return
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  whatever it is, it is shown with its trace
                 self.fail(self.path_to(index), f"{self.name(number)} failed", error)
             is_stuck = False
             fired[number] += 1
@@ -128,7 +128,7 @@ class _Search(Generic[S]):
             for check in [check for check in self.unmet if check.holds(state)]:
                 self.unmet.remove(check)
                 self.witnesses[check.call] = self.path_to(index)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  as above
             self.fail(self.path_to(index), "a property failed", error)
 
     def judge_step(self, index: int, number: int, target: S) -> None:
@@ -136,7 +136,7 @@ class _Search(Generic[S]):
         try:
             if broken := self.properties.broken_by(self.order[index], target):
                 self.refute(self.path_to(index, number), broken)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  as above
             self.fail(self.path_to(index, number), "a property failed", error)
 
     def refute(self, path: Path, broken: Iterable[Broken]) -> None:

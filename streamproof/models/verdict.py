@@ -50,6 +50,8 @@ class ExitCode(IntEnum):
     """The command or the model is wrong; nothing was found out."""
     UNDETERMINED = 3
     """Something is not known: also when states were only sampled."""
+    INTERNAL_ERROR = 70
+    """Streamproof itself failed: neither the model's fault nor the user's, and no verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,185 @@
+"""Mutation: every named mistake must be caught, by the property that it breaks, in a short run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from streamproof.checker.check import CheckReport, check
+from streamproof.checker.limits import Limits
+from streamproof.lang.model import Model
+from streamproof.models.mutant import Mutant
+from streamproof.models.verdict import ExitCode, Finding, Json, Kind, Refuted, Status
+
+BuildAt: TypeAlias = Callable[[type[Model[Any]], Any], Model[Any]]
+OriginalOf: TypeAlias = Callable[[Mutant], type[Model[Any]]]
+
+
+class Fate(Enum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    """By the named property, in few enough steps, while the original passes."""
+    SURVIVED = "survived"
+    """Every state was searched, and the property that should catch the mistake holds."""
+    OTHER_KILLER = "killed by another property"
+    """So the named one was not tried, and may be too weak."""
+    TOO_LONG = "killed too late"
+    """The counterexample is longer than is known to be possible."""
+    ORIGINAL_FAILS = "the original fails as well"
+    """So the property says nothing about the mistake."""
+    UNDETERMINED = "undetermined"
+    """The search did not end, or the property needs another engine."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How a command ends that found this."""
+        if self is Fate.KILLED:
+            return ExitCode.GREEN
+        return ExitCode.UNDETERMINED if self is Fate.UNDETERMINED else ExitCode.REFUTED
+
+
+@dataclass(frozen=True, slots=True)
+class MutantResult:
+    """What became of one mutant, and why.
+
+    Attributes
+    ----------
+    killer : the property that killed it; empty if none did
+    steps : steps of the counterexample; None if there is none
+    distinct : distinct states of the mutant that were searched
+    """
+
+    mutant: Mutant
+    fate: Fate
+    killer: str
+    steps: int | None
+    distinct: int
+    reason: str
+    report: CheckReport
+
+    def to_json(self) -> Json:
+        """Give the result as JSON."""
+        return {
+            "mutant": self.mutant.name,
+            "story": self.mutant.story,
+            "fate": self.fate.value,
+            "killed_by": self.mutant.killed_by,
+            "killer": self.killer,
+            "steps": self.steps,
+            "steps_max": self.mutant.steps_max,
+            "distinct": self.distinct,
+            "reason": self.reason,
+            "trace": _trace_json(self.report),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MutationReport:
+    """What became of a model's mutants."""
+
+    model: str
+    results: tuple[MutantResult, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Green if all were killed; there must be one."""
+        codes = {result.fate.exit_code for result in self.results}
+        if ExitCode.REFUTED in codes:
+            return ExitCode.REFUTED
+        return ExitCode.GREEN if codes == {ExitCode.GREEN} else ExitCode.UNDETERMINED
+
+    def to_json(self) -> Json:
+        """Give the report as JSON."""
+        killed = sum(result.fate is Fate.KILLED for result in self.results)
+        return {
+            "model": self.model,
+            "killed": killed,
+            "mutants": [result.to_json() for result in self.results],
+            "exit_code": int(self.exit_code),
+        }
+
+
+def run_mutants(
+    mutants: Iterable[Mutant],
+    *,
+    original_of: OriginalOf,
+    build: BuildAt,
+    limits: Limits | None = None,
+) -> Iterator[MutantResult]:
+    """Check every mutant, and its original at the same size; each result as soon as it is there.
+
+    Parameters
+    ----------
+    original_of : gives the model without the mistake
+    build : builds a model at a size
+    """
+    known: dict[tuple[type[Model[Any]], str], CheckReport] = {}
+    for mutant in mutants:
+        mutated = check(build(mutant.model_class, mutant.size), limits=limits)
+        original = original_of(mutant)
+        key = (original, repr(dict(mutant.size)))
+        if key not in known:
+            known[key] = check(build(original, mutant.size), limits=limits)
+        yield _result(mutant, mutated, known[key])
+
+
+def _result(mutant: Mutant, mutated: CheckReport, original: CheckReport) -> MutantResult:
+    refuted = [part.verdict for part in mutated.findings if isinstance(part.verdict, Refuted)]
+    killer = next((verdict for verdict in refuted if _is_named(mutant, verdict)), None)
+    shown = killer or (refuted[0] if refuted else None)
+    fate, reason = _fate(mutant, mutated, original, killer, shown)
+    return MutantResult(
+        mutant,
+        fate,
+        shown.broken if shown else "",
+        len(shown.trace) if shown else None,
+        mutated.counts.distinct,
+        reason,
+        mutated,
+    )
+
+
+def _fate(
+    mutant: Mutant,
+    mutated: CheckReport,
+    original: CheckReport,
+    killer: Refuted | None,
+    shown: Refuted | None,
+) -> tuple[Fate, str]:
+    property_name = mutant.killed_by.partition(".")[0]
+    finding = _finding(mutated, property_name)
+    if finding is None:
+        return Fate.SURVIVED, f"{property_name} is no property of the model: correct killed_by"
+    before = original.finding(property_name).verdict
+    if before.status is Status.REFUTED:
+        return Fate.ORIGINAL_FAILS, f"without the mistake {property_name} is refuted too"
+    if killer is not None and before.status is not Status.EXHAUSTED:
+        return Fate.UNDETERMINED, f"the original is {before.status.value}, not EXHAUSTED"
+    if killer is not None and len(killer.trace) > mutant.steps_max:
+        return Fate.TOO_LONG, f"{len(killer.trace)} steps, where {mutant.steps_max} suffice"
+    if killer is not None:
+        return Fate.KILLED, killer.reason
+    if shown is not None:
+        return Fate.OTHER_KILLER, f"{shown.broken} broke first: {shown.reason}"
+    if finding.kind is Kind.LEADS_TO:
+        return Fate.UNDETERMINED, "only liveness can kill it, which needs the liveness engine"
+    if finding.verdict.status is Status.UNDETERMINED:
+        return Fate.UNDETERMINED, "; ".join(getattr(finding.verdict, "reasons", ()))
+    return Fate.SURVIVED, f"{property_name} holds in all {mutated.counts.distinct:,} states"
+
+
+def _is_named(mutant: Mutant, verdict: Refuted) -> bool:
+    name, _, conjunct = mutant.killed_by.partition(".")
+    return verdict.broken == name and (not conjunct or conjunct in verdict.conjuncts)
+
+
+def _finding(report: CheckReport, name: str) -> Finding | None:
+    return next((part for part in report.findings if part.name == name), None)
+
+
+def _trace_json(report: CheckReport) -> Json | None:
+    verdict = report.verdict
+    return verdict.trace.to_json() if isinstance(verdict, Refuted) else None

@@ -1,0 +1,28 @@
+"""The application: which commands there are. A new one is a file, and a line here."""
+
+from __future__ import annotations
+
+import typer
+
+from streamproof.cli import check, graph, list_models, mutate, replay, show
+from streamproof.cli.errors import with_exit_code
+
+app = typer.Typer(
+    name="streamproof",
+    help="Protocols for streams: checked, proven, and run in PySpark from one text.",
+    epilog="Exit codes: 0 PROVED or EXHAUSTED, 1 REFUTED, 2 wrong use, 3 UNDETERMINED.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("check")(with_exit_code(check.check))
+app.command("replay")(with_exit_code(replay.replay))
+app.command("show")(with_exit_code(show.show))
+app.command("graph")(with_exit_code(graph.graph))
+app.command("mutate")(with_exit_code(mutate.mutate))
+app.command("list")(with_exit_code(list_models.list_models))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,55 @@
+"""How a command ends: its verdict's exit code, or an error's message instead of a traceback."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from streamproof.checker.counterexample import BrokenModel
+from streamproof.cli.render import error_console, print_trace
+from streamproof.lang import StreamproofError
+from streamproof.models.verdict import ExitCode, Json
+
+P = ParamSpec("P")
+
+
+def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
+    """Make a function that gives an exit code a command that ends with it."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except StreamproofError as error:
+            code = ExitCode.WRONG_USE
+            report(error, as_json=bool(kwargs.get("as_json")))
+        except KeyboardInterrupt:
+            code = ExitCode.UNDETERMINED
+            error_console().print("Interrupted before there was anything to report.")
+        except Exception:  # noqa: BLE001  Python's own exit code for it, 1, would mean REFUTED
+            code = ExitCode.INTERNAL_ERROR
+            traceback.print_exc()
+            error_console().print("This is a mistake in streamproof, not in your model.")
+        raise typer.Exit(int(code))
+
+    return run
+
+
+def report(error: StreamproofError, *, as_json: bool) -> None:
+    """Say what was wrong, and show the way to it where a model failed in some state."""
+    trace = error.trace if isinstance(error, BrokenModel) else None
+    if as_json:
+        what: Json = {"error": type(error).__name__, "message": str(error)}
+        what["trace"] = None if trace is None else trace.to_json()
+        sys.stdout.write(json.dumps(what, indent=2) + "\n")
+        return
+    console = error_console()
+    console.print(f"{type(error).__name__}: {error}", markup=False, highlight=False)
+    if trace is not None:
+        print_trace(console, trace)

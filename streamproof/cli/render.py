@@ -1,0 +1,118 @@
+"""Rendering: reports as text, coloured on a terminal, and the line that tells of a search."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamproof.checker.progress import Meter, OnProgress, Progress, ignore
+from streamproof.models.trace import Trace
+from streamproof.models.verdict import Counts, Finding, Json, Refuted, Status, Undetermined, Verdict
+
+PIPED_WIDTH = 160
+"""Columns where there is no terminal to ask."""
+COLOURS = {
+    Status.PROVED: "bold green",
+    Status.EXHAUSTED: "green",
+    Status.SAMPLED: "yellow",
+    Status.UNDETERMINED: "yellow",
+    Status.REFUTED: "bold red",
+}
+
+
+def console() -> Console:
+    """Give the console for results."""
+    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+
+
+def error_console() -> Console:
+    """Give the console for errors and progress, which must not mix with results in a pipe."""
+    wide = None if sys.stderr.isatty() else PIPED_WIDTH
+    return Console(stderr=True, width=wide, highlight=False)
+
+
+def print_json(value: Json) -> None:
+    """Print a report for machines."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def status_text(status: Status) -> Text:
+    """Colour a verdict."""
+    return Text(status.value, style=COLOURS[status])
+
+
+def print_findings(out: Console, findings: tuple[Finding, ...]) -> None:
+    """Print a row for each finding."""
+    table = Table("property", "kind", "verdict", "", box=None, pad_edge=False)
+    for finding in findings:
+        verdict = finding.verdict
+        remark = remark_on(verdict) or finding.note
+        table.add_row(finding.name, finding.kind.value, status_text(verdict.status), Text(remark))
+    out.print(table)
+
+
+def remark_on(verdict: Verdict) -> str:
+    """Say why a verdict is what it is; nothing for a green one."""
+    match verdict:
+        case Undetermined(reasons):
+            return "; ".join(reasons)
+        case Refuted(reason=reason):
+            return reason
+        case _:
+            return ""
+
+
+def print_counts(out: Console, counts: Counts) -> None:
+    """Print what a search did."""
+    out.print(
+        f"{counts.distinct:,} distinct states, {counts.generated:,} generated, "
+        f"depth {counts.depth:,}"
+    )
+    happened = ", ".join(f"{name} {count:,}" for name, count in counts.firings)
+    out.print(Text(f"steps: {happened}"))
+
+
+def print_trace(out: Console, trace: Trace) -> None:
+    """Print a run: the first state whole, then what each step changes."""
+    lines = ["  start"]
+    lines += [
+        f"      {name} = {value}" if name else f"      {value}" for name, value in trace.start
+    ]
+    for number, step in enumerate(trace.steps, start=1):
+        lines.append(f"  {number}. {step.action}")
+        lines += [f"      {change}" for change in step.changes]
+        if step.broken_claim is not None:
+            lines.append(f"      a claim fails: {step.broken_claim}")
+        elif not step.changes:
+            lines.append("      changes nothing")
+    out.print(Text("\n".join(lines)), soft_wrap=True)
+
+
+@contextmanager
+def progress_line() -> Iterator[OnProgress]:
+    """Show a line that tells how far a search is, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield ignore
+        return
+    meter = Meter()
+    with error_console().status("searching") as status:
+
+        def tell(progress: Progress) -> None:
+            status.update(line_of(progress, meter))
+
+        yield tell
+
+
+def line_of(progress: Progress, meter: Meter) -> str:
+    """Say how far a search is, in one line."""
+    return (
+        f"{progress.expanded:,} states done, {progress.distinct:,} distinct, "
+        f"depth {progress.depth:,}, {progress.queue:,} waiting, "
+        f"{meter.rate(progress.distinct):,} a second"
+    )

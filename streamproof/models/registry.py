@@ -1,0 +1,230 @@
+"""Finding models by the name of their file, and building them at a size given as text."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from streamproof import models
+from streamproof.lang import StreamproofError
+from streamproof.lang.model import Model, Role
+from streamproof.models.mutant import Mutant
+from streamproof.models.sizes import at_size, named_size, parsed
+from streamproof.models.trace import show
+
+
+class UnknownModel(StreamproofError, LookupError):
+    """There is no model of this name, or its file has none."""
+
+
+class UnreadableModel(StreamproofError, ImportError):
+    """The file of a model cannot be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """The models of one file.
+
+    Attributes
+    ----------
+    name : what the user calls it: `chandy_lamport`, `path/to/file.py` or `package.module`
+    main : the module's `MODEL`, or its only model
+    all : the module's `MODELS`, the main one first
+    mutants : `MUTANTS` of `models/mutants/<name>.py`, or of the same file outside of streamproof
+    """
+
+    name: str
+    main: type[Model[Any]]
+    all: tuple[type[Model[Any]], ...]
+    mutants: tuple[Mutant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A model at a size, and how to build it again.
+
+    Attributes
+    ----------
+    target : the model's name, as `find` takes it
+    size_name : the name of the size; empty if the settings were given one by one
+    size : the settings as text, in the order in which they were given
+    """
+
+    target: str
+    model_class: type[Model[Any]]
+    size_name: str
+    size: Mapping[str, str]
+    model: Model[Any]
+
+    @property
+    def source(self) -> str:
+        """Python text that builds the model; `registry` is this module."""
+        return f"registry.build({self.target!r}, {self.size_name or dict(self.size)!r})"
+
+    @property
+    def options(self) -> str:
+        """What gives this model and size on a command line."""
+        if self.size_name:
+            return shlex.join([self.target, "--size", self.size_name])
+        pairs = [f"{name}={text}" for name, text in self.size.items()]
+        return shlex.join([self.target, *(part for pair in pairs for part in ("--set", pair))])
+
+
+def names() -> tuple[str, ...]:
+    """List the model files of streamproof."""
+    files = [module.name for module in pkgutil.iter_modules(models.__path__) if not module.ispkg]
+    return tuple(sorted(name for name in files if hasattr(_streamproof(name), "MODEL")))
+
+
+def load(target: str) -> ModelFile:
+    """Load the file of a model; a `:ClassName` at its end is left aside.
+
+    Raises
+    ------
+    UnknownModel : if there is no such file, or it has no model or no main one
+    """
+    name, _, _ = _split(target)
+    module = _module(name)
+    declared = getattr(module, "MODELS", None) or _models_defined_in(module)
+    main = getattr(module, "MODEL", None) or (declared[0] if len(declared) == 1 else None)
+    if main is None:
+        listed = ", ".join(f"{name}:{model.__name__}" for model in declared)
+        raise UnknownModel(
+            f"{name} has {len(declared)} models ({listed}), so which one is meant is open. A model "
+            "is a subclass of Model with an @init. Name one of several, or set MODEL in the file"
+        )
+    others = tuple(model for model in declared if model is not main)
+    return ModelFile(name, main, (main, *others), _mutants_of(module))
+
+
+def find(target: str) -> type[Model[Any]]:
+    """Find a model: `chandy_lamport`, `chandy_lamport:TokenPassing`, `file.py:Name`, `a.module`.
+
+    Raises
+    ------
+    UnknownModel : if there is none; the message lists those that there are
+    """
+    name, colon, wanted = _split(target)
+    if not colon:
+        return load(target).main
+    module = _module(name)
+    known = {model.__name__: model for model in _models_defined_in(module)}
+    known |= {model.__name__: model for model in getattr(module, "MODELS", ())}
+    known |= {mutant.name: mutant.model_class for mutant in _mutants_of(module)}
+    if wanted not in known:
+        raise UnknownModel(
+            f"{name} has no model {wanted}, so there is nothing to run. It has "
+            f"{', '.join(known) or 'none'}: name one of these after the colon"
+        )
+    return known[wanted]
+
+
+def build(target: str, size: str | Mapping[str, str] = "") -> Model[Any]:
+    """Build a model at a size, given as `choose` takes it."""
+    return choose(target, size).model
+
+
+def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
+    """Find a model and build it.
+
+    Parameters
+    ----------
+    size : the name of one of the model's sizes, empty for its default one; or settings as text
+
+    Raises
+    ------
+    UnknownModel : if there is no such model
+    UnknownSize : if there is no such size; the message lists those that there are
+    """
+    model_class = find(target)
+    if isinstance(size, str):
+        name, named = named_size(model_class, size)
+        text = {setting: show(value) for setting, value in named.items()}
+        return Sized(target, model_class, name, text, at_size(model_class, named))
+    made = at_size(model_class, parsed(model_class, size))
+    return Sized(target, model_class, "", dict(size), made)
+
+
+def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:
+    """Find the model that a mutant is a mistake in: the nearest of its bases, or the main one."""
+    bases = mutant.model_class.__mro__[1:]
+    return next((base for base in bases if base in file.all), file.main)
+
+
+def _split(target: str) -> tuple[str, str, str]:
+    return target.partition(":")
+
+
+def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:
+    return tuple(
+        member
+        for member in vars(module).values()
+        if isinstance(member, type)
+        and issubclass(member, Model)
+        and member.__module__ == module.__name__
+        and member.methods(Role.INIT)
+    )
+
+
+def _mutants_of(module: ModuleType) -> tuple[Mutant, ...]:
+    if hasattr(module, "MUTANTS") or not module.__name__.startswith(f"{models.__name__}."):
+        return tuple(getattr(module, "MUTANTS", ()))
+    path = f"{models.__name__}.mutants.{module.__name__.rpartition('.')[2]}"
+    if importlib.util.find_spec(path) is None:
+        return ()
+    return tuple(importlib.import_module(path).MUTANTS)
+
+
+def _module(name: str) -> ModuleType:
+    if name.endswith(".py"):
+        return _import_file(name)
+    full = name if "." in name else f"{models.__name__}.{name}"
+    try:
+        return importlib.import_module(full)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not full.startswith(missing.name):
+            raise  # the model's file is there, and what it imports is not
+        raise UnknownModel(
+            f"there is no model {name}, so there is nothing to run. streamproof has "
+            f"{', '.join(names()) or 'none'}; a model of your own is named by its file, as in "
+            "path/to/file.py or path/to/file.py:ClassName"
+        ) from None
+
+
+def _streamproof(name: str) -> ModuleType:
+    return importlib.import_module(f"{models.__name__}.{name}")
+
+
+def _import_file(name: str) -> ModuleType:
+    path = Path(name).resolve()
+    # A file's name need not be free as a module's: two models may both be called model.py.
+    key = f"streamproof_file_{path.stem}_{abs(hash(str(path))):x}"
+    if key in sys.modules:
+        return sys.modules[key]
+    if not path.is_file():
+        raise UnknownModel(
+            f"there is no file {name} (looked for {path}), so there is nothing to run. Give the "
+            "path of a Python file that defines a Model"
+        )
+    spec = importlib.util.spec_from_file_location(key, path)
+    assert spec is not None
+    assert spec.loader is not None  # the file ends in .py
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module  # before it runs: dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[key]
+        raise UnreadableModel(
+            f"{path} cannot be run ({type(error).__name__}: {error}), so its models are not known. "
+            f"Try: python {name}"
+        ) from error
+    return module
