@@ -1,0 +1,23 @@
+"""One Spark session for all tests of a process; it starts when the first test needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamproof.spark_bindings import spark_session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marker of tests that take minutes."""
+    config.addinivalue_line("markers", "slow: takes minutes; run by make test-slow")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Give a session with two cores and a 1 GB driver."""
+    session = spark_session("streamproof-tests", memory="1g")
+    yield session
+    session.stop()
