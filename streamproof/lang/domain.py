@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 from streamproof.lang.errors import WrongDefinition
 
@@ -22,14 +22,15 @@ class Element:
     index: int
     _members: ClassVar[dict[tuple[type, int], Element]] = {}
 
-    def __new__(cls, index: int) -> Element:
+    def __new__(cls, index: int) -> Self:
+        """Give the element of this number."""
         # One object per element, so that equality is identity: the engines compare them often.
         key = (cls, index)
         if key not in Element._members:
             member = super().__new__(cls)
             object.__setattr__(member, "index", index)
             Element._members[key] = member
-        return Element._members[key]
+        return cast("Self", Element._members[key])
 
     def __reduce__(self) -> tuple[type, tuple[int]]:
         return type(self), (self.index,)

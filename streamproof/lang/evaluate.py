@@ -26,6 +26,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "sub": operator.sub,
     "mul": operator.mul,
 }
+_QUANTIFIERS: dict[str, Callable[..., Any]] = {"forall": all, "exists": any, "count": sum}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,14 +84,12 @@ def evaluate(expr: Expr, world: World, bound: Mapping[Var, Any]) -> Any:
             return world.read(variable, tuple(evaluate(key, world, bound) for key in keys))
         case Quantified(kind, variables, body, _):
             values = (evaluate(body, world, {**bound, **one}) for one in bindings(variables, world))
-            return {"forall": all, "exists": any, "count": sum}[kind](values)
+            return _QUANTIFIERS[kind](values)
         case Apply(name, arguments, _):
             return _apply(name, arguments, world, bound)
 
 
-def _apply(
-    name: str, arguments: tuple[Expr, ...], world: World, bound: Mapping[Var, Any]
-) -> Any:
+def _apply(name: str, arguments: tuple[Expr, ...], world: World, bound: Mapping[Var, Any]) -> Any:
     if name == "and":
         return all(evaluate(part, world, bound) for part in arguments)
     if name == "or":

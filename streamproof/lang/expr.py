@@ -6,6 +6,7 @@ ways to write the same thing often become the same expression.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -347,28 +348,21 @@ def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
 
 def rebuild(operator: str, arguments: tuple[Expr, ...]) -> Expr:
     """Build an operator application by name, simplified."""
-    match operator, arguments:
-        case "not", (operand,):
-            return negate(operand)
-        case "and", _:
-            return conjunction(*arguments)
-        case "or", _:
-            return disjunction(*arguments)
-        case "eq", (left, right):
-            return equal(left, right)
-        case "lt", (left, right):
-            return less(left, right)
-        case "le", (left, right):
-            return less_equal(left, right)
-        case "add", (left, right):
-            return add(left, right)
-        case "sub", (left, right):
-            return subtract(left, right)
-        case "mul", (left, right):
-            return multiply(left, right)
-        case "ite", (condition, then, otherwise):
-            return choose(condition, then, otherwise)
-    raise AssertionError(operator, arguments)
+    return _BUILDERS[operator](*arguments)
+
+
+_BUILDERS: dict[str, Callable[..., Expr]] = {
+    "not": negate,
+    "and": conjunction,
+    "or": disjunction,
+    "eq": equal,
+    "lt": less,
+    "le": less_equal,
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "ite": choose,
+}
 
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
@@ -394,5 +388,3 @@ def variables_read(expr: Expr) -> frozenset[str]:
 def _number(constant: Const) -> int:
     assert isinstance(constant.value, int), f"{constant.value!r} is not a number"
     return constant.value
-
-

@@ -11,13 +11,13 @@ import contextvars
 import dataclasses
 import itertools
 import linecache
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path as FilePath
 from types import FrameType
 from typing import Any
 
@@ -28,7 +28,7 @@ from streamproof.lang.sorts import EnumSort
 PATHS_MAX = 256
 """Paths of one action, or of one merged lambda, before it is refused."""
 
-_HERE = os.path.dirname(__file__)
+_HERE = FilePath(__file__).parent
 
 
 class Ending(Enum):
@@ -89,6 +89,7 @@ class _Run:
         assert isinstance(condition, Apply)
         subject, member = condition.arguments
         assert isinstance(member, Const)
+        assert isinstance(member.value, Enum)
         others = (other for other in type(member.value) if other is not member.value)
         return any(self.facts.get(equal(subject, Const(o, member.sort)), False) for o in others)
 
@@ -119,7 +120,7 @@ def decide(condition: Expr) -> bool:
     answer = run.prefix[asked] if asked < len(run.prefix) else True
     if asked >= PATHS_MAX:
         raise untraceable(
-            f"it asked more than {PATHS_MAX} questions on one path, as a loop on a symbolic value does",
+            f"it asked more than {PATHS_MAX} questions on one path, as a symbolic loop does",
             "Loop over a quantifier or Map.map instead, which need no size",
         )
     run.decisions.append((condition, answer))
@@ -150,7 +151,9 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
             ending, value = _run_once(function, name)
         answers = tuple(answer for _, answer in run.decisions)
         pending.extend(
-            (*answers[:index], False) for index in range(len(prefix), len(answers)) if answers[index]
+            (*answers[:index], False)
+            for index in range(len(prefix), len(answers))
+            if answers[index]
         )
         found.append(Path(tuple(run.decisions), ending, value, tuple(run.claims)))
         if len(found) > PATHS_MAX:
@@ -182,10 +185,14 @@ def _run_once(function: Callable[[], Any], name: str) -> tuple[Ending, Any]:
     except Untraceable:
         raise
     except dataclasses.FrozenInstanceError as error:
-        raise _refused(error, name, "Give a changed copy: dataclasses.replace(record, ...)") from error
+        raise _refused(
+            error, name, "Give a changed copy: dataclasses.replace(record, ...)"
+        ) from error
     except RecursionError as error:
         remedy = "Recursion on a symbolic value never ends: use a quantifier or Map.map"
-        raise Untraceable(name, _location_of(function), "it recursed without end", remedy) from error
+        raise Untraceable(
+            name, _location_of(function), "it recursed without end", remedy
+        ) from error
     except Exception as error:
         remedy = "A transition must run without errors on every state that its guard admits"
         raise _refused(error, name, remedy) from error
@@ -208,7 +215,7 @@ def claim_text(broken: AssertionError) -> str:
 
 def untraceable(what: str, remedy: str) -> Untraceable:
     """Refuse what the innermost function outside `streamproof.lang` is doing."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
@@ -218,7 +225,7 @@ def untraceable(what: str, remedy: str) -> Untraceable:
 
 
 def _is_ours(filename: str) -> bool:
-    return os.path.dirname(filename) == _HERE or filename.endswith(("dataclasses.py", "enum.py"))
+    return FilePath(filename).parent == _HERE or filename.endswith(("dataclasses.py", "enum.py"))
 
 
 def _location_of(function: Callable[..., Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,8 @@ from streamproof.lang.sorts import ElementSort, ScalarSort, Sort
 class Variable:
     """A state variable or a constant: a total function from its keys to a scalar.
 
-    Records and maps are flattened: ``recorders: Map[P, Recorder]`` gives ``recorders.recorded`` over
-    P and, if ``closed`` is a map over C, ``recorders.closed`` over P and C.
+    Records and maps are flattened: ``recorders: Map[P, Recorder]`` gives ``recorders.recorded``
+    over P and, if ``closed`` is a map over C, ``recorders.closed`` over P and C.
     """
 
     name: str
@@ -118,8 +117,3 @@ class TracedModel:
     def commands_of(self, action: str) -> tuple[Command, ...]:
         """List one action's paths."""
         return tuple(command for command in self.commands if command.name == action)
-
-
-def digest(text: str) -> str:
-    """Hash a printed traced form: what a certificate is about."""
-    return hashlib.sha256(text.encode()).hexdigest()

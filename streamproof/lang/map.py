@@ -127,8 +127,8 @@ def domains_of(arguments: list[Any]) -> tuple[Domain[Any], ...]:
             domains.extend(argument.domains)
         else:
             raise WrongDefinition(
-                f"a quantifier ranges over a Domain or over a Map's keys, not over {argument!r}: the "
-                "prover must be able to leave its size open. Declare a Domain for it"
+                f"a quantifier ranges over a Domain or over a Map's keys, not over {argument!r}: "
+                "the prover must be able to leave its size open. Declare a Domain for it"
             )
     if not domains:
         raise WrongDefinition("name at least one domain before the function")

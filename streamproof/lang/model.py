@@ -81,7 +81,7 @@ def action(method: F) -> F: ...
 @typing.overload
 def action(*, fairness: Fairness) -> Callable[[F], F]: ...
 def action(method: F | None = None, *, fairness: Fairness = Fairness.NONE) -> F | Callable[[F], F]:
-    """Declare a guarded action: it gives the next state, or `require` says that it cannot happen."""
+    """Declare a guarded action: it gives the next state, or its `require` fails."""
     if method is None:
         return functools.partial(_declare, role=Role.ACTION, fairness=fairness)
     return _declare(method, Role.ACTION)
@@ -107,7 +107,7 @@ def sometimes(method: F) -> F:
 
 
 def leads_to(method: F) -> F:
-    """Declare liveness: the method gives a pair, and whenever the first holds, the second follows."""
+    """Declare liveness: of the pair given, whenever the first holds, the second follows."""
     return _declare(method, Role.LEADS_TO)
 
 
@@ -187,13 +187,13 @@ class Model(Generic[S]):
         """Find the domain that a parameter ranges over, by the element class in its annotation."""
         hints = typing.get_type_hints(type(self), include_extras=True)
         for field in dataclasses.fields(self):
-            if typing.get_origin(hints[field.name]) is Domain:
-                if typing.get_args(hints[field.name])[0] is annotation:
-                    domain: Domain[Any] = getattr(self, field.name)
-                    return domain
+            hint = hints[field.name]
+            if typing.get_origin(hint) is Domain and typing.get_args(hint)[0] is annotation:
+                domain: Domain[Any] = getattr(self, field.name)
+                return domain
         raise WrongDefinition(
-            f"{type(self).__name__}.{method} takes a parameter of type {annotation}, but no field of "
-            f"the model is a Domain of it, so its values are not known. Declare such a field"
+            f"{type(self).__name__}.{method} takes a parameter of type {annotation}, but "
+            f"no field of the model is a Domain of it, so its values are unknown. Declare one"
         )
 
     def calls(self, method: Method) -> Iterator[Call]:
@@ -242,8 +242,8 @@ def _method(function: Callable[..., Any], name: str, role: Role, fairness: Fairn
     for parameter in names:
         if parameter not in hints:
             raise WrongDefinition(
-                f"parameter {parameter} of {name} has no type, so the values that it ranges over are "
-                f"not known. Annotate it with an Element class"
+                f"parameter {parameter} of {name} has no type, so the values that it ranges over "
+                f"are not known. Annotate it with an Element class"
             )
     return Method(name, role, fairness, tuple((part, hints[part]) for part in names))
 

@@ -45,7 +45,7 @@ class Symbolic:
         raise untraceable(f"it iterates over the symbolic value {self!r}", "Use forall or Map.map")
 
     def __repr__(self) -> str:
-        from streamproof.lang.show import show  # noqa: PLC0415 - only a message needs it
+        from streamproof.lang.show import show
 
         return show(self.expr)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar
@@ -184,8 +183,8 @@ def _element(annotation: Any) -> ElementSort:
     sort = sort_of(annotation)
     if not isinstance(sort, ElementSort):
         raise WrongDefinition(
-            f"a map's key and a domain's member must be an Element, not {annotation}: other keys "
-            f"have no symbolic reading. Declare class {getattr(annotation, '__name__', 'X')}(Element)"
+            f"a map's key and a domain's member must be an Element, not {annotation}: others "
+            f"have no symbolic reading. Declare a class that derives from Element"
         )
     return sort
 
@@ -204,8 +203,8 @@ def _unknown(annotation: Any) -> WrongDefinition:
     if isinstance(annotation, types.UnionType):
         name = str(annotation)
     return WrongDefinition(
-        f"{name} is not a sort of the language, so it can be run but neither traced nor proven. Use "
-        "bool, int, an Enum, an Element, a frozen dataclass of these, or a Map of these"
+        f"{name} is not a sort of the language, so it can be run but neither traced nor proven. "
+        "Use bool, int, an Enum, an Element, a frozen dataclass of these, or a Map of these"
     )
 
 
@@ -216,5 +215,3 @@ def element_name(annotation: Any) -> str | None:
     if isinstance(annotation, type) and issubclass(annotation, Element):
         return annotation.__name__
     return None
-
-

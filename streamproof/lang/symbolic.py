@@ -29,12 +29,14 @@ class OpenDomain(Domain[Any]):
         self._hash = hash(sort)
 
     def symbolic_map(self, domains: tuple[Domain[Any], ...], function: Callable[..., Any]) -> Any:
+        """Give a function of the keys."""
         variables = _variables(domains)
         return SymbolicMap(variables, merged(function, variables))
 
     def symbolic_quantifier(
         self, kind: str, domains: tuple[Domain[Any], ...], function: Callable[..., Any]
     ) -> Any:
+        """Write the quantifier down."""
         variables = _variables(domains)
         body = lift(merged(function, variables), ex.BOOL)
         return scalar(ex.quantify(kind, variables, body))
@@ -70,27 +72,32 @@ class SymbolicMap(Map[Any, Any]):
 
     @property
     def domains(self) -> tuple[Domain[Any], ...]:
+        """Give the key domains, whose sizes are open."""
         return tuple(OpenDomain(_element_sort(variable)) for variable in self.variables)
 
     def __getitem__(self, key: Any) -> Any:
         return substitute_value(self.body, dict(zip(self.variables, self._keys(key), strict=True)))
 
     def set(self, key: Any, value: Any) -> SymbolicMap:
+        """Give a map that differs at one key."""
         pairs = zip(self.variables, self._keys(key), strict=True)
         here = ex.conjunction(*(ex.equal(variable, part) for variable, part in pairs))
         return SymbolicMap(self.variables, choose_value(here, value, self.body))
 
     def map(self, function: Callable[[Any], Any]) -> SymbolicMap:
+        """Apply a function to every value, along all its paths."""
         variables = tuple(Var(fresh_name(), variable.sort) for variable in self.variables)
         value = self[_as_key(variables)]
         return SymbolicMap(variables, merged(lambda *_: function(value), variables))
 
     def map_items(self, function: Callable[..., Any]) -> SymbolicMap:
+        """Apply a function of the key's parts and the value."""
         variables = tuple(Var(fresh_name(), variable.sort) for variable in self.variables)
         value = self[_as_key(variables)]
         return SymbolicMap(variables, merged(lambda *key: function(*key, value), variables))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
+        """Refuse: a map without a size has no list of items."""
         raise untraceable("it iterates over a symbolic map", "Use Map.map_items or a quantifier")
 
     def __iter__(self) -> Iterator[Any]:
@@ -264,4 +271,3 @@ def _merge(found: list[Path], depth: int) -> Any:
     if not yes or not no:  # the other answer broke a claim: nothing to tell apart
         return _merge(yes or no, depth + 1)
     return choose_value(condition, _merge(yes, depth + 1), _merge(no, depth + 1))
-

@@ -30,7 +30,6 @@ from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, 
 from streamproof.lang.symbolic import merged, value_of
 
 
-@functools.cache
 def trace_model(cls: type[Model[Any]]) -> TracedModel:
     """Trace every method of a model, for any size.
 
@@ -39,14 +38,24 @@ def trace_model(cls: type[Model[Any]]) -> TracedModel:
     Untraceable : if a method does what has no symbolic reading; the message names function and line
     WrongDefinition : if a field or parameter has no sort
     """
+    traced: TracedModel = _trace_model(cls)  # type: ignore[arg-type] # a class does hash
+    return traced
+
+
+@functools.cache
+def _trace_model(cls: Any) -> TracedModel:
     model, state_sort = symbolic_model(cls), state_sort_of(cls)
     state = value_of(state_sort, "")
-    initial, commands, claims = [], [], []
+    initial: list[Command] = []
+    commands: list[Command] = []
+    claims: list[ClaimForm] = []
     for method in cls.methods(Role.INIT):
         call, parameters = _bound_call(model, method, ())
-        for path in paths(call, method.name):
-            if path.ending is Ending.VALUE:
-                initial.append(_command(method, parameters, path, state_sort, None))
+        initial.extend(
+            _command(method, parameters, path, state_sort, None)
+            for path in paths(call, method.name)
+            if path.ending is Ending.VALUE
+        )
     for method in cls.methods(Role.ACTION):
         call, parameters = _bound_call(model, method, (state,))
         for path in paths(call, method.name):
@@ -109,7 +118,9 @@ def variables_of(sort: Sort, name: str, keys: tuple[Any, ...] = ()) -> Iterator[
         case MapSort(key_sorts, value):
             yield from variables_of(value, name, (*keys, *key_sorts))
         case DomainSort():
-            raise WrongDefinition(f"{name} is a domain inside a state: a state cannot change a size")
+            raise WrongDefinition(
+                f"{name} is a domain inside a state: a state cannot change a size"
+            )
         case _:
             yield Variable(name, keys, sort)
 
@@ -245,7 +256,9 @@ def _is_step(annotation: Any) -> bool:
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) is not tuple or len(arguments) != 2:
         return False
-    return typing.get_origin(arguments[1]) is tuple and typing.get_args(arguments[1])[-1] is Ellipsis
+    return (
+        typing.get_origin(arguments[1]) is tuple and typing.get_args(arguments[1])[-1] is Ellipsis
+    )
 
 
 def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTransition:
@@ -263,7 +276,8 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
         else value_of(s, n)
         for n, s in zip(names, sorts, strict=True)
     ]
-    commands, claims = [], []
+    commands: list[Command] = []
+    claims: list[ClaimForm] = []
     for path in paths(lambda: function(*arguments), function.__name__):
         claims.extend(_claims(function.__name__, scalars, path))
         if path.ending is Ending.VALUE:
@@ -273,9 +287,7 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
             guard = ex.conjuncts(ex.conjunction(*path.condition))
             commands.append(Command(function.__name__, scalars, guard, updates, forms))
     declared = tuple(
-        variable
-        for n, s in zip(names, sorts, strict=True)
-        for variable in variables_of(s, n)
+        variable for n, s in zip(names, sorts, strict=True) for variable in variables_of(s, n)
     )
     return TracedTransition(function.__name__, declared, tuple(commands), tuple(claims))
 

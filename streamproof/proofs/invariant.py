@@ -1,0 +1,142 @@
+"""Invariants: the named conjuncts and lemmas that are proven of a model, and their traced form."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof.lang import expr as ex
+from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.expr import Expr, Read, Var
+from streamproof.lang.fork import Ending, fresh_name, paths
+from streamproof.lang.form import Command, Update
+from streamproof.lang.model import Model
+from streamproof.lang.scalars import lift, scalar
+from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, sort_of
+from streamproof.lang.symbolic import merged, value_of
+from streamproof.lang.trace import AFTER, state_sort_of, symbolic_model
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """What holds in every reachable state of a model, for any size.
+
+    Attributes
+    ----------
+    conjuncts : functions of the model, a state and elements, each holding for all elements; the
+        first line of the docstring says in a sentence what it means
+    lemmas : functions of the same form that hold in every state with the invariant. A lemma may run
+        the model's actions; a `require` in it is an assumption
+    """
+
+    model_class: type[Model[Any]]
+    conjuncts: tuple[Callable[..., bool], ...]
+    lemmas: tuple[Callable[..., bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """A lemma along one path: the premises imply the conclusion, for all parameters."""
+
+    name: str
+    parameters: tuple[Var, ...]
+    premises: tuple[Expr, ...]
+    conclusion: Expr
+
+
+def traced_conjuncts(invariant: Invariant) -> dict[str, Expr]:
+    """Trace the conjuncts, each closed by a quantifier over its elements."""
+    model, state = _model_and_state(invariant)
+    found: dict[str, Expr] = {}
+    for function in invariant.conjuncts:
+        parameters = _parameters(function)
+        arguments = [scalar(parameter) for parameter in parameters]
+        body = lift(merged(_applied(function, model, state, arguments), ()), ex.BOOL)
+        found[function.__name__] = ex.quantify("forall", parameters, body) if parameters else body
+    return found
+
+
+def traced_lemmas(invariant: Invariant) -> list[Implication]:
+    """Trace the lemmas: one implication for each path."""
+    model, state = _model_and_state(invariant)
+    found = []
+    for function in invariant.lemmas:
+        parameters = _parameters(function)
+        arguments = [scalar(parameter) for parameter in parameters]
+        for path in paths(_applied(function, model, state, arguments), function.__name__):
+            if path.ending is Ending.DISABLED:
+                continue
+            broken = path.ending is Ending.BROKEN_CLAIM
+            conclusion = ex.FALSE if broken else lift(path.value, ex.BOOL)
+            found.append(Implication(function.__name__, parameters, path.condition, conclusion))
+    return found
+
+
+def _applied(
+    function: Callable[..., Any], model: Any, state: Any, arguments: list[Any]
+) -> Callable[[], Any]:
+    return lambda: function(model, state, *arguments)
+
+
+def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:
+    cls = invariant.model_class
+    return symbolic_model(cls), value_of(state_sort_of(cls), "")
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Var, ...]:
+    hints = typing.get_type_hints(function, include_extras=True)
+    names = list(inspect.signature(function).parameters)[2:]
+    return tuple(Var(name, _scalar(sort_of(hints[name]), name)) for name in names)
+
+
+def _scalar(sort: Any, name: str) -> ScalarSort:
+    if isinstance(sort, RecordSort | MapSort | DomainSort):
+        raise WrongDefinition(f"{name} is a {sort}: conjuncts hold for all elements or numbers")
+    return typing.cast("ScalarSort", sort)
+
+
+# --------------------------------------------------------------------------- after a step
+
+
+def after_step(expr: Expr, command: Command) -> Expr:
+    """Say of the state after a command what an expression says of the state before."""
+    updates = {update.variable: update for update in command.updates}
+    return _rewrite(expr, lambda read: _updated(read, updates))
+
+
+def across_step(expr: Expr, command: Command) -> Expr:
+    """Replace what an `every_step` property reads of the later state by the command's updates."""
+    updates = {update.variable: update for update in command.updates}
+
+    def later(read: Read) -> Expr:
+        prefix = f"{AFTER}."
+        if not read.variable.startswith(prefix):
+            return read
+        return _updated(Read(read.variable.removeprefix(prefix), read.keys, read.sort), updates)
+
+    return _rewrite(expr, later)
+
+
+def _updated(read: Read, updates: dict[str, Update]) -> Expr:
+    update = updates.get(read.variable)
+    if update is None:
+        return read
+    return ex.substitute(update.value, dict(zip(update.keys, read.keys, strict=True)))
+
+
+def _rewrite(expr: Expr, replace: Callable[[Read], Expr]) -> Expr:
+    match expr:
+        case ex.Const() | Var():
+            return expr
+        case Read(variable, keys, sort):
+            return replace(Read(variable, tuple(_rewrite(k, replace) for k in keys), sort))
+        case ex.Quantified(kind, variables, body, _):
+            # An update may have quantifiers of its own: no name of theirs may capture one of ours.
+            fresh = tuple(Var(fresh_name(), variable.sort) for variable in variables)
+            opened = ex.substitute(body, dict(zip(variables, fresh, strict=True)))
+            return ex.quantify(kind, fresh, _rewrite(opened, replace))
+        case ex.Apply(operator, arguments, _):
+            return ex.rebuild(operator, tuple(_rewrite(part, replace) for part in arguments))

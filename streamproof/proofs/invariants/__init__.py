@@ -1,0 +1,1 @@
+"""The protocols' invariants: one file each, as named conjuncts and lemmas."""

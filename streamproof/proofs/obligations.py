@@ -1,0 +1,149 @@
+"""Proof obligations: the single questions whose answers make an invariant a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from streamproof.lang import expr as ex
+from streamproof.lang.expr import Expr, Var
+from streamproof.lang.form import Command, TracedModel
+from streamproof.lang.model import Role
+from streamproof.lang.trace import trace_model
+from streamproof.proofs.invariant import (
+    Invariant,
+    across_step,
+    after_step,
+    traced_conjuncts,
+    traced_lemmas,
+)
+
+
+class Kind(Enum):
+    """What an obligation is about."""
+
+    INITIATION = "initiation"
+    """The invariant holds at the start."""
+    CONSECUTION = "consecution"
+    """Every step keeps it."""
+    SAFETY = "safety"
+    """It implies the model's `always` properties."""
+    STEP = "every step"
+    """With it, every step has the model's `every_step` properties."""
+    CLAIM = "claim"
+    """With it, no `assert` in an action fails."""
+    LEMMA = "lemma"
+    """It implies the lemmas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """The premises imply the conclusion, for every size and all parameters.
+
+    Attributes
+    ----------
+    subject : the conjunct, property, claim or lemma that it is about
+    action : the action and the number of its path, like `receive_marker/1`; empty if there is none
+    """
+
+    kind: Kind
+    subject: str
+    action: str
+    premises: tuple[Expr, ...]
+    conclusion: Expr
+    parameters: tuple[Var, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" by {self.action}" if self.action else ""
+        return f"{self.kind.value}: {self.subject}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Theory:
+    """A model and its invariant in traced form, from which every question is built."""
+
+    invariant: Invariant
+    traced: TracedModel
+    conjuncts: dict[str, Expr]
+
+    @classmethod
+    def of(cls, invariant: Invariant) -> Theory:
+        """Trace a model and its invariant."""
+        return cls(invariant, trace_model(invariant.model_class), traced_conjuncts(invariant))
+
+    @property
+    def assumed(self) -> tuple[Expr, ...]:
+        """What every question may assume: the model's assumptions and the whole invariant."""
+        return (*self.traced.assumptions, *self.conjuncts.values())
+
+    def paths(self) -> Iterator[tuple[str, Command]]:
+        """List the actions' paths with their names."""
+        for command in self.traced.commands:
+            number = self.traced.commands_of(command.name).index(command)
+            yield f"{command.name}/{number}", command
+
+
+def obligations(theory: Theory) -> tuple[Obligation, ...]:
+    """List all obligations: one for each action path and conjunct, and those that follow."""
+    return (
+        *_initiation(theory),
+        *_consecution(theory),
+        *_properties(theory),
+        *_claims(theory),
+        *_lemmas(theory),
+    )
+
+
+def _initiation(theory: Theory) -> Iterator[Obligation]:
+    for command in theory.traced.initial:
+        premises = (*theory.traced.assumptions, *command.guard)
+        for name, conjunct in theory.conjuncts.items():
+            holds = after_step(conjunct, command)
+            yield Obligation(Kind.INITIATION, name, command.name, premises, holds)
+
+
+def _consecution(theory: Theory) -> Iterator[Obligation]:
+    for path, command in theory.paths():
+        premises = (*theory.assumed, *command.guard)
+        for name, conjunct in theory.conjuncts.items():
+            yield Obligation(
+                Kind.CONSECUTION,
+                name,
+                path,
+                premises,
+                after_step(conjunct, command),
+                command.parameters,
+            )
+
+
+def _properties(theory: Theory) -> Iterator[Obligation]:
+    for form in theory.traced.properties:
+        for part, conjunct in form.conjuncts:
+            name = f"{form.name}.{part}" if part else form.name
+            if form.role is Role.ALWAYS:
+                yield Obligation(Kind.SAFETY, name, "", theory.assumed, conjunct, form.parameters)
+            elif form.role is Role.EVERY_STEP:
+                for path, command in theory.paths():
+                    yield Obligation(
+                        Kind.STEP,
+                        name,
+                        path,
+                        (*theory.assumed, *command.guard),
+                        across_step(conjunct, command),
+                        (*form.parameters, *command.parameters),
+                    )
+
+
+def _claims(theory: Theory) -> Iterator[Obligation]:
+    for claim in theory.traced.claims:
+        never = ex.negate(ex.conjunction(*claim.broken_if))
+        yield Obligation(
+            Kind.CLAIM, claim.text, claim.name, theory.assumed, never, claim.parameters
+        )
+
+
+def _lemmas(theory: Theory) -> Iterator[Obligation]:
+    for lemma in traced_lemmas(theory.invariant):
+        premises = (*theory.assumed, *lemma.premises)
+        yield Obligation(Kind.LEMMA, lemma.name, "", premises, lemma.conclusion, lemma.parameters)
