@@ -41,6 +41,8 @@ from streamproof.models.graph import Graph, channels_of
 from streamproof.models.snapshot_state import (
     App,
     Application,
+    Machine,
+    MachineStep,
     Marker,
     Process,
     Snapshot,
@@ -93,10 +95,22 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
     may_initiate: Map[tuple[Snapshot, Process], bool]
     messages: Map[Process, int]
 
-    # The protocol that is checked; a mutant replaces one of its functions.
-    initiate_machine = staticmethod(protocol.initiate)
-    on_messages = staticmethod(protocol.on_messages)
-    on_marker = staticmethod(protocol.on_marker)
+    # The protocol that is checked; a mutant replaces one of these.
+
+    @staticmethod
+    def initiate_machine(recorders: Machine, snapshot: Snapshot) -> MachineStep:
+        """Step the machine of an initiator."""
+        return protocol.initiate(recorders, snapshot)
+
+    @staticmethod
+    def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
+        """Step the machine of a process that received messages."""
+        return protocol.on_messages(recorders, channel, count)
+
+    @staticmethod
+    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
+        """Step the machine of a process that received a marker."""
+        return protocol.on_marker(recorders, snapshot, channel)
 
     @property
     def messages_most(self) -> int:

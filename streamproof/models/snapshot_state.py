@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, Generic, TypeAlias, TypeVar
 
-from streamproof.lang import Element, Map, Range
-from streamproof.protocols.chandy_lamport import Recorder
+from streamproof.lang import Element, Map, Range, Step
+from streamproof.protocols.chandy_lamport import Recorders, SnapshotEffect
 
 
 class Process(Element):
@@ -71,6 +71,11 @@ class Snapshot(Element):
     """The id of a snapshot."""
 
 
+Machine: TypeAlias = Recorders[Snapshot, Process]
+"""What the protocol keeps at one process. A channel's name there is the process it comes from."""
+MachineStep: TypeAlias = Step[Machine, SnapshotEffect[Snapshot]]
+
+
 class Travel(Enum):
     """Where a marker is."""
 
@@ -103,7 +108,7 @@ class SystemOf(Generic[App]):
     """
 
     app: App
-    recorders: Map[Process, Map[Snapshot, Recorder[Process]]]
+    recorders: Map[Process, Machine]
     markers: Map[tuple[Snapshot, Process, Process], Marker]
     saved: Map[Snapshot, App]
 
