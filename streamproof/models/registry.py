@@ -92,7 +92,7 @@ def load(target: str) -> ModelFile:
     UnknownModel : if there is no such file, or it has no model or no main one
     """
     name, _, _ = _split(target)
-    module = _module(name)
+    module = module_of(name)
     declared = getattr(module, "MODELS", None) or _models_defined_in(module)
     main = getattr(module, "MODEL", None) or (declared[0] if len(declared) == 1 else None)
     if main is None:
@@ -115,7 +115,7 @@ def find(target: str) -> type[Model[Any]]:
     name, colon, wanted = _split(target)
     if not colon:
         return load(target).main
-    module = _module(name)
+    module = module_of(name)
     known = {model.__name__: model for model in _models_defined_in(module)}
     known |= {model.__name__: model for model in getattr(module, "MODELS", ())}
     known |= {mutant.name: mutant.model_class for mutant in _mutants_of(module)}
@@ -183,7 +183,14 @@ def _mutants_of(module: ModuleType) -> tuple[Mutant, ...]:
     return tuple(importlib.import_module(path).MUTANTS)
 
 
-def _module(name: str) -> ModuleType:
+def module_of(name: str) -> ModuleType:
+    """Import the file of a model: one of streamproof's, a path, or a dotted name.
+
+    Raises
+    ------
+    UnknownModel : if there is none
+    UnreadableModel : if it cannot be run
+    """
     if name.endswith(".py"):
         return _import_file(name)
     full = name if "." in name else f"{models.__name__}.{name}"

@@ -39,6 +39,14 @@ class Status(Enum):
         return list(Status).index(self)
 
 
+class Reachable(Enum):
+    """Whether a run of a model leads to a state."""
+
+    YES = "reachable"
+    NO = "not reachable"
+    UNKNOWN = "not searched to the end"
+
+
 class ExitCode(IntEnum):
     """How a command ends."""
 

@@ -16,11 +16,18 @@ from streamproof.lang.evaluate import rebuild, world
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import Command, TracedModel, Variable
 from streamproof.lang.model import Call, Model
-from streamproof.lang.sorts import DomainSort, ElementSort, IntSort, ScalarSort, sort_of
+from streamproof.lang.sorts import (
+    BoolSort,
+    DomainSort,
+    ElementSort,
+    IntSort,
+    ScalarSort,
+    sort_of,
+)
 from streamproof.lang.trace import AFTER
 from streamproof.proofs.to_z3 import FiniteTranslator, Term
 
-RLIMIT = 50_000_000
+RLIMIT = 5_000_000
 """Z3's own steps for one question: a count, so that a slow machine cannot change an answer."""
 NUMBERS_MOST = (1, 2, 4, 8)
 """Bounds on all numbers, tried in turn, so that an example is as small as can be."""
@@ -46,16 +53,22 @@ class Instance:
 
 
 def find_instance(
-    traced: TracedModel, constraints: Iterable[Expr], parameters: tuple[Var, ...], size: int
+    traced: TracedModel,
+    constraints: Iterable[Expr],
+    parameters: tuple[Var, ...],
+    size: int,
+    *,
+    plain: bool = False,
 ) -> Instance | None:
     """Find an instance with `size` elements in every domain that meets all constraints.
 
-    Numbers are kept as small as can be. None says that there is none with numbers up to the last of
+    Numbers are kept as small as can be. With `plain`, so is everything else: the constants are
+    False and 0, and the state is the initial one, wherever the constraints allow it. None says that there is none with numbers up to the last of
     `NUMBERS_MOST`, or that the solver gave up.
     """
     constraints = tuple(constraints)
     for most in NUMBERS_MOST:
-        found = _find(traced, constraints, parameters, size, most)
+        found = _find(traced, constraints, parameters, size, most, plain)
         if found is not None:
             return found
     return None
@@ -67,6 +80,7 @@ def _find(
     parameters: tuple[Var, ...],
     size: int,
     most: int,
+    plain: bool,
 ) -> Instance | None:
     translator = FiniteTranslator(dict.fromkeys(domain_classes(traced), size))
     solver = z3.Solver(ctx=translator.context)
@@ -84,7 +98,32 @@ def _find(
             solver.add(term >= 0, term < size)
     if solver.check() != z3.sat:
         return None
-    return _read_back(traced, translator, solver.model(), terms, size)
+    solution = solver.model()
+    for wish in _wishes(traced, translator, size) if plain else ():
+        if z3.is_true(solution.eval(wish, model_completion=True)):
+            solver.add(wish)
+        elif solver.check(wish) == z3.sat:
+            solution = solver.model()
+            solver.add(wish)
+    return _read_back(traced, translator, solution, terms, size)
+
+
+def _wishes(traced: TracedModel, translator: FiniteTranslator, size: int) -> Iterator[Term]:
+    """Say of each cell that it is as plain as can be, the state's cells first."""
+    initial = {update.variable: update for update in traced.initial[0].updates}
+    for variable in traced.variables:
+        update = initial[variable.name]
+        for keys in _indices(variable, size):
+            here = dict(zip(update.keys, map(translator.element, keys), strict=True))
+            cell = translator.cell(variable.name, keys, variable.sort)
+            yield cell == translator.term(update.value, here)
+    for constant in traced.constants:
+        for keys in _indices(constant, size):
+            if isinstance(constant.sort, BoolSort | IntSort):
+                zero = translator.constant(
+                    False if isinstance(constant.sort, BoolSort) else 0, constant.sort
+                )
+                yield translator.cell(constant.name, keys, constant.sort) == zero
 
 
 def _indices(variable: Variable, size: int) -> Iterator[tuple[int, ...]]:

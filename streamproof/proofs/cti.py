@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
+from streamproof.lang import Domain, Map
 from streamproof.lang import expr as ex
 from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.expr import Expr
 from streamproof.lang.model import Model
 from streamproof.lang.show import show as show_expr
 from streamproof.models.trace import Change, changes, fields_of, show
-from streamproof.models.verdict import Json
+from streamproof.models.verdict import Json, Reachable
 from streamproof.proofs.bounded import Instance, find_instance
 from streamproof.proofs.obligations import Kind, Obligation, Theory
 
@@ -21,15 +21,7 @@ SIZES = (2, 3)
 """Elements per domain at which examples are looked for."""
 
 
-class Reachable(Enum):
-    """Whether a run of the model leads to a state."""
-
-    YES = "reachable"
-    NO = "not reachable"
-    UNKNOWN = "not searched to the end"
-
-
-Reach = Callable[[Model[Any], Any], Reachable]
+Reach: TypeAlias = Callable[[Model[Any], Any], Reachable]
 """Tells whether a state is reachable in a sized model; an engine of `checker` provides it."""
 
 
@@ -46,7 +38,7 @@ class CounterexampleToInduction:
     ----------
     size : elements per domain
     step : the action with its arguments, or the parameters of what is not about a step
-    constants : the model's constants, as pairs of field and value
+    constants : the model's constants that are not False or 0, as pairs of place and value
     before : where the state differs from the initial one
     changes : what the step changes
     reachable : whether a run leads to the state: if so, the conclusion is false; if not, the
@@ -83,7 +75,9 @@ def counterexamples(
     constraints = (*obligation.premises, ex.negate(obligation.conclusion))
     found = []
     for size in SIZES:
-        instance = find_instance(theory.traced, constraints, obligation.parameters, size)
+        instance = find_instance(
+            theory.traced, constraints, obligation.parameters, size, plain=True
+        )
         if instance is not None:
             found.append(_example(theory, obligation, instance, size, reach))
     return tuple(found)
@@ -107,11 +101,24 @@ def _example(
     return CounterexampleToInduction(
         size,
         step,
-        tuple((name, show(value)) for name, value in fields_of(found.model)),
+        tuple(_constants(found.model)),
         tuple(changes(start, found.state)),
         tuple(changes(found.state, after)),
         reach(found.model, found.state),
     )
+
+
+def _constants(model: Model[Any]) -> Iterator[tuple[str, str]]:
+    for name, value in fields_of(model):
+        if isinstance(value, Map):
+            parts = (
+                (key if isinstance(key, tuple) else (key,), part) for key, part in value.items()
+            )
+            yield from (
+                (f"{name}[{', '.join(map(show, key))}]", show(part)) for key, part in parts if part
+            )
+        elif not isinstance(value, Domain) and value:
+            yield name, show(value)
 
 
 def _check_premises(obligation: Obligation, found: Instance) -> None:

@@ -1,0 +1,91 @@
+"""`streamproof prove`: show with Z3 that an invariant holds for any number of processes."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamproof.checker.reach import reach
+from streamproof.cli.options import AsJson, Target
+from streamproof.cli.render import console, error_console, print_json, remark_on, status_text
+from streamproof.models.verdict import ExitCode, exit_code
+from streamproof.proofs.bounded import RLIMIT
+from streamproof.proofs.find import find_invariant
+from streamproof.proofs.induction import Answer, Outcome, ProofReport
+from streamproof.proofs.induction import prove as run_proof
+from streamproof.proofs.obligations import Obligation
+
+OnObligation: TypeAlias = Callable[[int, int, Obligation], None]
+
+
+def prove(
+    target: Target,
+    rlimit: Annotated[
+        int, typer.Option(min=1, help="Z3's own steps for one obligation, whatever the machine.")
+    ] = RLIMIT,
+    *,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Prove a protocol's invariant for any number of processes and messages."""
+    invariant = find_invariant(target)
+    with obligation_line() as on_progress:
+        report = run_proof(invariant, rlimit=rlimit, reach=reach, on_progress=on_progress)
+    if as_json:
+        print_json({"target": target, **report.to_json()})
+    else:
+        print_proof(console(), report)
+    return exit_code(report.verdict)
+
+
+@contextmanager
+def obligation_line() -> Iterator[OnObligation]:
+    """Show a line that tells which obligation is being discharged, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    with error_console().status("tracing") as status:
+        yield lambda done, total, current: status.update(f"{done} of {total}: {current}")
+
+
+def print_proof(out: Console, report: ProofReport) -> None:
+    """Print a row for each kind of obligation, then every failure with its examples."""
+    table = Table("obligations", "unsat", "of", "Z3 steps", box=None, pad_edge=False)
+    kinds = Counter(part.obligation.kind for part in report.outcomes)
+    for kind, total in kinds.items():
+        same = [part for part in report.outcomes if part.obligation.kind is kind]
+        unsat = sum(part.answer is Answer.UNSAT for part in same)
+        steps = sum(part.rlimit for part in same)
+        table.add_row(kind.value, str(unsat), str(total), f"{steps:,}")
+    out.print(Text(f"{report.model}: any number of elements in every domain, unbounded numbers\n"))
+    out.print(table)
+    out.print()
+    for outcome in report.failed:
+        print_failure(out, outcome)
+    out.print(f"{len(report.outcomes)} obligations, {report.seconds:.1f} s")
+    verdict = report.verdict
+    remark = remark_on(verdict)
+    out.print(status_text(verdict.status) + Text(f"  {remark}" if remark else ""), soft_wrap=True)
+
+
+def print_failure(out: Console, outcome: Outcome) -> None:
+    """Print an obligation that is not discharged, with small states that show why."""
+    lines = [f"{outcome.obligation}: {outcome.answer.value}"]
+    for example in outcome.examples:
+        lines.append(f"  with {example.size} elements in every domain, {example.reachable.value}")
+        lines += [f"      {name} = {value}" for name, value in example.constants]
+        lines.append("    a state that differs from the initial one by")
+        lines += [f"      {change}" for change in example.before]
+        lines += [f"    {example.step}"] * bool(example.step)
+        lines += [f"      {change}" for change in example.changes]
+    if not outcome.examples:
+        lines.append("  no example with 2 or 3 elements in every domain and small numbers")
+    out.print(Text("\n".join(lines)), soft_wrap=True)
+    out.print()

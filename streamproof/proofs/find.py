@@ -1,0 +1,40 @@
+"""Finding the invariant of a protocol by the name of its file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from streamproof.lang import StreamproofError
+from streamproof.models.registry import module_of
+from streamproof.proofs import invariants
+from streamproof.proofs.invariant import Invariant
+
+
+class UnknownInvariant(StreamproofError, LookupError):
+    """There is no invariant of this name."""
+
+
+def invariant_names() -> tuple[str, ...]:
+    """List the protocols that have an invariant."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(invariants.__path__)))
+
+
+def find_invariant(target: str) -> Invariant:
+    """Find an invariant: `chandy_lamport`, or the `INVARIANT` of a file of one's own.
+
+    Raises
+    ------
+    UnknownInvariant : if there is none; the message lists those that there are
+    """
+    if target in invariant_names():
+        module = importlib.import_module(f"{invariants.__name__}.{target}")
+    else:
+        module = module_of(target)
+    found = getattr(module, "INVARIANT", None)
+    if not isinstance(found, Invariant):
+        raise UnknownInvariant(
+            f"{target} has no INVARIANT, so there is nothing to prove. streamproof has invariants of "
+            f"{', '.join(invariant_names())}; in a file of your own, set INVARIANT = Invariant(...)"
+        )
+    return found
