@@ -82,7 +82,7 @@ def to_dot(graph: nx.MultiDiGraph[Any]) -> str:
                 told[target] = "\n".join(map(str, changes(state, target)))
     for state, data in graph.nodes(data=True):
         style = ", style=bold" if data["initial"] else ""
-        label = _quoted(f"{data['number']}\n{told[state]}")
+        label = _quoted(f"{data['number']}\n{told[state]}\n")
         lines.append(f"  {data['number']} [label={label}{style}];")
     for source, target, call in graph.edges(keys=True):
         numbers = f"{graph.nodes[source]['number']} -> {graph.nodes[target]['number']}"

@@ -36,11 +36,14 @@ def find_outside(model: Model[Any]) -> FindOutside | None:
 
 def _for_annotation(model: Model[Any], annotation: Any) -> FindOutside | None:
     try:
-        return _for_sort(model, sort_of(annotation))
+        sort = sort_of(annotation)
     except WrongDefinition:
-        record = typing.get_origin(annotation) or annotation
-        if not (isinstance(record, type) and dataclasses.is_dataclass(record)):
-            return None
+        sort = None
+    if sort is not None:
+        return _for_sort(model, sort)
+    record = typing.get_origin(annotation) or annotation
+    if not (isinstance(record, type) and dataclasses.is_dataclass(record)):
+        return None
     # A state with, say, a frozenset in one field may still have bounded integers in the others.
     hints = typing.get_type_hints(record, include_extras=True)
     names = [field.name for field in dataclasses.fields(record)]

@@ -1,0 +1,70 @@
+"""Limits: each ends a search as undetermined, keeps the counts, and says which flag raises it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamproof.checker import Limits, check, limits
+from streamproof.models.verdict import Undetermined
+from tests.checker.walks import Counter
+
+
+def only_reason(report) -> str:
+    assert isinstance(report.safety, Undetermined)
+    (reason,) = report.safety.reasons
+    return reason
+
+
+def test_as_many_states_as_allowed_are_kept_and_the_flag_is_named():
+    report = check(Counter(9), limits=Limits(states_max=4))
+    assert only_reason(report) == (
+        "there are more than 4 states, which is the limit: raise --states-max"
+    )
+    assert report.counts.distinct == 4
+
+
+def test_a_limit_that_is_just_enough_changes_nothing():
+    assert check(Counter(3), limits=Limits(states_max=4, depth_max=5)).counts.distinct == 4
+    assert check(Counter(3), limits=Limits(states_max=4)).finding(
+        "deadlock"
+    ).verdict.status.value == ("EXHAUSTED")
+
+
+def test_states_at_the_depth_limit_are_checked_but_not_expanded():
+    report = check(Counter(9), limits=Limits(depth_max=3))
+    assert only_reason(report) == ("the 1 states at depth 3 were not expanded: raise --depth-max")
+    assert (report.counts.distinct, report.counts.depth) == (3, 3)
+
+
+def test_memory_beyond_the_limit_ends_the_search():
+    report = check(Counter(9), limits=Limits(memory_mb_max=1))
+    assert "may hold 1: raise --memory" in only_reason(report)
+    assert report.counts.distinct == 1
+
+
+@pytest.mark.parametrize("name", ["states_max", "depth_max", "memory_mb_max"])
+def test_a_limit_of_nothing_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} is 0"):
+        Limits(**{name: 0})
+
+
+def test_without_proc_the_peak_stands_for_the_memory_now(monkeypatch):
+    def unreadable(self: Path) -> str:
+        raise FileNotFoundError(self)
+
+    monkeypatch.setattr(Path, "read_text", unreadable)
+    assert limits.memory_mb() == limits.peak_memory_mb() > 0
+    assert limits.default_memory_mb() > 0
+
+
+def test_on_a_mac_the_peak_is_given_in_bytes(monkeypatch):
+    here = limits.peak_memory_mb()
+    monkeypatch.setattr(limits.sys, "platform", "darwin")
+    assert limits.peak_memory_mb() <= here // 512
+
+
+def test_a_container_is_not_believed_to_have_the_whole_machine(monkeypatch):
+    monkeypatch.setattr(Path, "read_text", lambda self: "104857600\n")
+    assert limits.default_memory_mb() == 75

@@ -1,0 +1,148 @@
+"""Mutation: what becomes of a mutant, and that only the right death counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from streamproof.checker import Limits
+from streamproof.checker.mutation import Fate, MutationReport, run_mutants
+from streamproof.lang.model import action, always, final, leads_to
+from streamproof.models.mutant import Mutant
+from streamproof.models.sizes import at_size
+from streamproof.models.verdict import ExitCode
+from tests.checker.walks import Count, Counter
+
+
+@dataclass(frozen=True)
+class Right(Counter):
+    @always
+    def parity_is_right(self, now: Count) -> dict[str, bool]:
+        return {"even": not now.parity or now.value % 2 == 1, "odd": now.parity or now.value != 1}
+
+    @always
+    def is_small(self, now: Count) -> bool:
+        return now.value < 5
+
+    @always
+    def always_false(self, now: Count) -> bool:
+        return now.value < 8
+
+    @leads_to
+    def comes_back(self, now: Count) -> tuple[bool, bool]:
+        return now.value > 0, now.value == 0
+
+
+class ForgetsParity(Right):
+    @action
+    def up(self, now: Count) -> Count:
+        return replace(super().up(now), parity=False)
+
+
+class Stuck(Right):
+    @action
+    def reset(self, now: Count) -> Count:
+        return replace(now)
+
+
+class StuckForEver(Stuck):
+    @final
+    def anywhere(self, now: Count) -> bool:
+        return True
+
+
+def fate_of(model_class, killed_by, *, most=3, steps_max=9, limits=None):
+    mutant = Mutant("M", model_class, {"most": most}, killed_by, steps_max, "a story")
+    (result,) = run_mutants([mutant], original_of=lambda _: Right, build=at_size, limits=limits)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("killed_by", "fate", "reason"),
+    [
+        ("parity_is_right", Fate.KILLED, "parity_is_right.odd() does not hold"),
+        ("parity_is_right.odd", Fate.KILLED, "parity_is_right.odd() does not hold"),
+        ("parity_is_right.even", Fate.OTHER_KILLER, "parity_is_right broke first"),
+        ("is_small", Fate.OTHER_KILLER, "parity_is_right broke first"),
+        ("bogus", Fate.SURVIVED, "bogus is no property of the model"),
+    ],
+)
+def test_only_the_named_property_kills(killed_by, fate, reason):
+    result = fate_of(ForgetsParity, killed_by)
+    assert (result.fate, result.steps) == (fate, 1)
+    assert result.reason.startswith(reason)
+
+
+def test_a_counterexample_longer_than_known_to_be_possible_does_not_count():
+    result = fate_of(ForgetsParity, "parity_is_right", steps_max=0)
+    assert (result.fate, result.reason) == (Fate.TOO_LONG, "1 steps, where 0 suffice")
+
+
+def test_a_mutant_that_breaks_nothing_survives():
+    result = fate_of(StuckForEver, "is_small")
+    assert (result.fate, result.killer, result.steps) == (Fate.SURVIVED, "", None)
+    assert result.reason == "is_small holds in all 4 states"
+
+
+def test_a_property_that_the_original_breaks_says_nothing():
+    result = fate_of(ForgetsParity, "is_small", most=5)
+    assert result.fate is Fate.ORIGINAL_FAILS
+
+
+def test_a_mutant_for_liveness_waits_for_the_engine():
+    result = fate_of(StuckForEver, "comes_back")
+    assert result.fate is Fate.UNDETERMINED
+    assert "needs the liveness engine" in result.reason
+
+
+def test_a_search_that_was_cut_short_decides_nothing():
+    result = fate_of(StuckForEver, "is_small", limits=Limits(states_max=2))
+    assert result.fate is Fate.UNDETERMINED
+    assert "raise --states-max" in result.reason
+
+
+def test_a_kill_counts_only_once_the_original_was_searched_to_the_end():
+    result = fate_of(ForgetsParity, "parity_is_right", limits=Limits(states_max=3))
+    assert result.fate is Fate.UNDETERMINED
+    assert result.reason == "the original is UNDETERMINED, not EXHAUSTED"
+
+
+def test_the_original_is_searched_once_for_each_size():
+    built = []
+
+    def build(model_class, size):
+        built.append(model_class)
+        return at_size(model_class, size)
+
+    mutants = [
+        Mutant(name, ForgetsParity, {"most": 3}, "parity_is_right", 1, "") for name in ("A", "B")
+    ]
+    results = tuple(run_mutants(mutants, original_of=lambda _: Right, build=build))
+    assert built.count(Right) == 1
+    assert [result.fate for result in results] == [Fate.KILLED, Fate.KILLED]
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [
+        ([], ExitCode.UNDETERMINED),
+        ([(ForgetsParity, "parity_is_right")], ExitCode.GREEN),
+        ([(ForgetsParity, "parity_is_right"), (StuckForEver, "is_small")], ExitCode.REFUTED),
+        ([(ForgetsParity, "parity_is_right"), (StuckForEver, "comes_back")], ExitCode.UNDETERMINED),
+        ([(StuckForEver, "is_small"), (StuckForEver, "comes_back")], ExitCode.REFUTED),
+    ],
+    ids=["none", "killed", "survivor", "undetermined", "survivor-and-undetermined"],
+)
+def test_a_report_is_green_only_if_every_mutant_was_killed(results, code):
+    report = MutationReport("m", tuple(fate_of(*part) for part in results))
+    assert report.exit_code is code
+    assert report.to_json()["exit_code"] == int(code)
+
+
+def test_the_json_of_a_killed_mutant_has_its_trace():
+    row = MutationReport("m", (fate_of(ForgetsParity, "parity_is_right"),)).to_json()["mutants"][0]
+    assert (row["mutant"], row["fate"], row["steps"], row["story"]) == ("M", "killed", 1, "a story")
+    assert row["trace"]["steps"][0]["action"] == "up()"
+    row = fate_of(StuckForEver, "is_small").to_json()
+    assert row["trace"] is None

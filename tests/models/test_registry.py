@@ -1,0 +1,161 @@
+"""Finding models by name, by file and by module; every miss tells what there is instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.models import registry
+from streamproof.models.mutant import Mutant
+from streamproof.models.registry import UnknownModel, UnreadableModel
+
+EXAMPLE = "examples/two_phase_commit.py"
+HEAD = """
+from streamproof.lang.model import Model, action, always, init
+from streamproof.models.mutant import Mutant
+
+class Up(Model[int]):
+    @init
+    def start(self) -> int:
+        return 0
+
+    @action
+    def up(self, now: int) -> int:
+        return (now + 1) % 3
+
+    @always
+    def small(self, now: int) -> bool:
+        return now < 3
+
+class Down(Up):
+    pass
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(text: str, name: str = "model.py") -> str:
+        path = tmp_path / name
+        path.write_text(HEAD + text, encoding="utf-8")
+        return str(path)
+
+    return make
+
+
+def test_every_listed_model_can_be_loaded_and_built_at_each_of_its_sizes():
+    assert registry.names()
+    for name in registry.names():
+        for model_class in registry.load(name).all:
+            for size in model_class.sizes:
+                target = f"{name}:{model_class.__name__}"
+                assert isinstance(registry.build(target, size), model_class)
+
+
+def test_a_file_with_one_model_needs_no_further_name():
+    assert registry.find(EXAMPLE).__name__ == "TwoPhaseCommit"
+    assert registry.find(f"{EXAMPLE}:TwoPhaseCommit") is registry.find(EXAMPLE)
+
+
+def test_a_model_is_found_by_the_name_of_its_module():
+    assert registry.find("tests.checker.walks:Counter").__name__ == "Counter"
+
+
+def test_a_file_with_several_models_must_say_which_is_the_main_one(write):
+    with pytest.raises(UnknownModel, match=r"has 2 models \(.*:Up, .*:Down\)"):
+        registry.find(write(""))
+
+
+def test_the_main_model_is_the_one_that_the_file_names(write):
+    file = registry.load(write("MODEL = Down\n"))
+    assert [model.__name__ for model in file.all] == ["Down", "Up"]
+    assert file.main.__name__ == "Down"
+    assert file.mutants == ()
+
+
+def test_only_the_listed_models_belong_to_a_file_that_lists_them(write):
+    assert [model.__name__ for model in registry.load(write("MODELS = (Up,)\n")).all] == ["Up"]
+
+
+def test_a_file_without_a_model_is_told_what_a_model_is(tmp_path):
+    path = tmp_path / "empty.py"
+    path.write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(UnknownModel, match="has 0 models .* a subclass of Model with an @init"):
+        registry.find(str(path))
+
+
+def test_a_class_that_is_not_there_is_answered_with_those_that_are(write):
+    with pytest.raises(UnknownModel, match="has no model Sideways.* It has Up, Down"):
+        registry.find(write("") + ":Sideways")
+
+
+@pytest.mark.parametrize(
+    ("target", "answer"),
+    [
+        ("nonesuch", "there is no model nonesuch.* streamproof has .*chandy_lamport"),
+        ("no.such.module", "there is no model no.such.module"),
+        ("no/such/file.py", "there is no file no/such/file.py"),
+    ],
+)
+def test_a_model_that_is_not_there_is_answered_with_what_to_type(target, answer):
+    with pytest.raises(UnknownModel, match=answer):
+        registry.find(target)
+
+
+def test_a_module_that_lacks_what_it_imports_is_not_taken_for_a_missing_model(monkeypatch, tmp_path):
+    (tmp_path / "lacking_model.py").write_text("import surely_not_there\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "lacking.py").write_text("import surely_not_there\n", encoding="utf-8")
+    with pytest.raises(ModuleNotFoundError, match="surely_not_there"):
+        registry.find("package.lacking")
+
+
+def test_a_file_that_cannot_be_run_says_why_and_is_read_anew_when_mended(write):
+    path = write("1 / 0\n")
+    with pytest.raises(UnreadableModel, match="ZeroDivisionError: division by zero.* Try: python"):
+        registry.find(path)
+    write("MODEL = Up\n")
+    assert registry.find(path).__name__ == "Up"
+
+
+def test_two_files_of_one_name_are_two_models(write, tmp_path):
+    first = write("MODEL = Up\n")
+    (tmp_path / "other").mkdir()
+    second = tmp_path / "other" / "model.py"
+    second.write_text(Path(first).read_text(encoding="utf-8"), encoding="utf-8")
+    assert registry.find(first) is not registry.find(str(second))
+
+
+def test_a_file_of_ones_own_lists_its_mutants_itself(write):
+    path = write('MODEL = Up\nMUTANTS = (Mutant("M", Down, {}, "small", 3, "a story"),)\n')
+    file = registry.load(path)
+    (mutant,) = file.mutants
+    assert registry.original_of(mutant, file) is registry.find(f"{path}:Up")
+    assert registry.find(f"{path}:M") is mutant.model_class
+
+
+def test_a_mutant_of_no_listed_model_is_a_mistake_in_the_main_one():
+    file = registry.load(EXAMPLE)
+    other = registry.find("tests.checker.walks:Counter")
+    assert registry.original_of(Mutant("M", other, {}, "x", 1, ""), file) is file.main
+
+
+def test_a_model_at_a_named_size_knows_how_to_be_built_again():
+    sized = registry.choose(EXAMPLE)
+    assert (sized.size_name, dict(sized.size)) == ("default", {"managers": "5"})
+    assert sized.options == f"{EXAMPLE} --size default"
+    assert eval(sized.source, {"registry": registry}) == sized.model
+
+
+def test_a_model_at_a_size_of_ones_own_knows_how_to_be_built_again():
+    sized = registry.choose("chandy_lamport", {"messages": "(1, 0)", "graph": "ring"})
+    assert sized.options == "chandy_lamport --set 'messages=(1, 0)' --set graph=ring"
+    assert eval(sized.source, {"registry": registry}) == sized.model
+
+
+def test_a_model_without_sizes_is_built_without_any(write):
+    sized = registry.choose(write("MODEL = Up\n"))
+    assert (sized.size_name, dict(sized.size)) == ("", {})
+    assert check(sized.model).counts.distinct == 3
