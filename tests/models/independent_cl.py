@@ -16,8 +16,7 @@ MESSAGE = "m"  # stands for any message, where they cannot be told apart
 
 
 class Part(NamedTuple):
-    """What one process has recorded: its own state, and per input channel the log, and if it is
-    closed."""
+    """What one process has recorded: its own state, and the log of each input channel."""
 
     saved: Any
     logs: tuple[tuple[Any, ...], ...]
@@ -33,6 +32,7 @@ class State(NamedTuple):
     sent: tuple[int, ...]
     received: tuple[int, ...]
     parts: tuple[tuple[Part | None, ...], ...]  # per snapshot and process
+    began_in: Any = None  # the application's state when the first process recorded
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Setting:
     initiators : per snapshot, the processes that may initiate it
     alike : whether the tokens cannot be told apart
     markers_in_order : whether neighbouring markers on a channel keep their order
+    in_turn : whether an initiator waits for the one before it
+    remembers_start : whether a state says in which state of the application its snapshot began
     """
 
     channels: tuple[tuple[int, int], ...]
@@ -55,6 +57,8 @@ class Setting:
     initiators: tuple[tuple[int, ...], ...]
     alike: bool = False
     markers_in_order: bool = True
+    in_turn: bool = False
+    remembers_start: bool = False
 
     @property
     def snapshots(self) -> int:
@@ -86,8 +90,11 @@ class Setting:
                 else:
                     yield self.receive(s, c, q)
         for k, processes in enumerate(self.initiators):
-            for p in processes:
-                if s.parts[k][p] is None:
+            before: Part | None = None
+            for index, p in enumerate(processes):
+                waits = self.in_turn and index > 0 and before is None
+                before = s.parts[k][p]
+                if before is None and not waits:
                     yield self.record(s, k, p)
 
     def sends(self, s: State, c: int, p: int) -> Iterator[State]:
@@ -134,7 +141,12 @@ class Setting:
             self.with_marker(queue, k) if self.channels[c][0] == p else queue
             for c, queue in enumerate(s.queues)
         )
-        return s._replace(queues=queues, parts=put(s.parts, k, put(s.parts[k], p, part)))
+        began_in = s.began_in
+        if self.remembers_start and began_in is None:
+            messages = tuple(tuple(m for m in q if not isinstance(m, frozenset)) for q in s.queues)
+            began_in = (s.left, s.held, messages, s.sent, s.received)
+        parts = put(s.parts, k, put(s.parts[k], p, part))
+        return s._replace(queues=queues, parts=parts, began_in=began_in)
 
     def with_marker(self, queue: tuple[Any, ...], k: int) -> tuple[Any, ...]:
         if not self.markers_in_order and queue and isinstance(queue[-1], frozenset):
