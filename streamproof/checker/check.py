@@ -122,6 +122,8 @@ def check(
 
     Parameters
     ----------
+    limits : how far to search; without any up to most of the machine's memory
+    on_progress : told now and then how far the search is
     liveness : whether the `leads_to` properties belong to the question. No engine decides them yet,
         so with them a model that has some is undetermined; without them the report lists them as
         left out and says nothing about them

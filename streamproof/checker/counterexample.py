@@ -167,6 +167,7 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
 
     Parameters
     ----------
+    trace : the counterexample
     broken : name of the property that it breaks
     build : Python text that builds the model from `registry`, like `registry.build("x", {})`
     """

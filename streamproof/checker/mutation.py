@@ -113,8 +113,10 @@ def run_mutants(
 
     Parameters
     ----------
+    mutants : in the order in which they are checked
     original_of : gives the model without the mistake
     build : builds a model at a size
+    limits : how far to search each
     """
     known: dict[tuple[type[Model[Any]], str], CheckReport] = {}
     for mutant in mutants:

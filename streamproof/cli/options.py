@@ -14,7 +14,7 @@ Target: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A model of streamproof (see streamproof list), or a file of your own, path/to/file.py."
+        help="A model of streamproof (see streamproof list), or a file of your own: path/x.py."
         " Add :ClassName to choose one of several, or a mutant's name.",
     ),
 ]

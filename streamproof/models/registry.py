@@ -137,6 +137,7 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
 
     Parameters
     ----------
+    target : as `find` takes it
     size : the name of one of the model's sizes, empty for its default one; or settings as text
 
     Raises

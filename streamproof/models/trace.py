@@ -119,6 +119,7 @@ def changes(before: object, after: object, field: str = "") -> Iterator[Change]:
 
     Parameters
     ----------
+    before, after : any two values of a state
     field : the path of the values, as the changes should show it
     """
     if before == after:

@@ -103,7 +103,9 @@ def test_a_model_that_is_not_there_is_answered_with_what_to_type(target, answer)
         registry.find(target)
 
 
-def test_a_module_that_lacks_what_it_imports_is_not_taken_for_a_missing_model(monkeypatch, tmp_path):
+def test_a_module_that_lacks_what_it_imports_is_not_taken_for_a_missing_model(
+    monkeypatch, tmp_path
+):
     (tmp_path / "lacking_model.py").write_text("import surely_not_there\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "package").mkdir()

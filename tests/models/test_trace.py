@@ -115,7 +115,10 @@ def test_a_key_of_several_parts_is_shown_without_parentheses():
         ((1,), "(1,)"),
         ((1, Colour.RED), "(1, RED)"),
         ({"b": 1, "a": Colour.BLUE}, "{'a': BLUE, 'b': 1}"),
-        (Recorder(True, Map.fill(TWO, 0)), "Recorder(recorded=True, log={process0: 0, process1: 0})"),
+        (
+            Recorder(True, Map.fill(TWO, 0)),
+            "Recorder(recorded=True, log={process0: 0, process1: 0})",
+        ),
         ("text", "'text'"),
         (State, repr(State)),
     ],

@@ -1,0 +1,39 @@
+# Every target works on a fresh machine with Python 3.11 or later and make: it makes .venv first.
+SHELL := /bin/bash
+PYTHON := $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+RUN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+FILES := streamproof tests examples benchmarks
+
+.PHONY: verify test test-slow lint golden format
+
+verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the flights example
+	$(RUN)/streamproof verify
+
+test: $(INSTALLED)  ## every test that is fast enough to be run at any time
+	$(RUN)/pytest
+
+test-slow: $(INSTALLED)  ## the others
+	$(RUN)/pytest -m slow
+
+lint: $(INSTALLED)  ## style, types and layers
+	$(RUN)/ruff check $(FILES)
+	$(RUN)/ruff format --check $(FILES)
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+
+golden: $(INSTALLED)  ## write the golden counts anew and show what moved
+	$(RUN)/python -m tests.golden.write
+
+format: $(INSTALLED)  ## lay out the code
+	$(RUN)/ruff format $(FILES)
+	$(RUN)/ruff check --fix $(FILES)
+
+# Installed anew whenever the dependencies change.
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "streamproof needs Python 3.11 or later; $(PYTHON) is older. Install python3.11" >&2; exit 2; }
+	test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,examples]'
+	@touch $@

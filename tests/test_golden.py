@@ -1,0 +1,83 @@
+"""Golden counts: each model, at each of its sizes, has exactly the states that it is known to have.
+
+Those of two-phase commit come from elsewhere: TLC, Spin, stateright and Rumur agree on them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from streamproof.models import registry
+from streamproof.models.verdict import Counts
+from tests.golden import manifest
+
+TWO_PHASE_COMMIT = {
+    "small": Counts(288, 1_146, 11),
+    "default": Counts(8_832, 58_146, 17),
+    "large": Counts(296_448, 2_744_706, 23),
+}
+
+
+def expected(target: str, size: str) -> dict:
+    return {
+        key: value for key, value in manifest.read(target)["sizes"][size].items() if key != "tier"
+    }
+
+
+def test_every_model_has_a_manifest_for_every_size_and_mutant():
+    written = {path.name for path in manifest.HERE.glob("*.json")}
+    assert written == {manifest.path_of(target).name for target in manifest.targets()}
+    for target in manifest.targets():
+        found = manifest.read(target)
+        assert list(found["sizes"]) == list(registry.find(target).sizes)
+        assert list(found["mutants"]) == [mutant.name for mutant in registry.load(target).mutants]
+
+
+@pytest.mark.parametrize("target", manifest.targets())
+def test_a_manifest_has_the_form_of_one(target):
+    assert manifest.problems(manifest.read(target)) == []
+
+
+def test_a_malformed_manifest_is_found_out():
+    bad = {"target": "x", "sizes": {"s": {"distinct": "3", "tier": "quick"}}, "mutants": {}}
+    assert manifest.problems(bad | {"extra": 1}) == [
+        "keys are ['extra', 'mutants', 'sizes', 'target']",
+        "s: depth is missing or unknown",
+        "s: firings is missing or unknown",
+        "s: generated is missing or unknown",
+        "s: distinct is '3'",
+        "s: tier is none of ('fast', 'slow', 'native')",
+    ]
+
+
+def test_two_phase_commit_has_the_counts_of_other_checkers():
+    for size, counts in TWO_PHASE_COMMIT.items():
+        found = expected("examples/two_phase_commit.py", size)
+        assert (found["distinct"], found["generated"], found["depth"]) == (
+            counts.distinct,
+            counts.generated,
+            counts.depth,
+        )
+
+
+def test_some_sizes_are_fast():
+    assert manifest.cases("fast")
+
+
+@pytest.mark.parametrize(("target", "size"), manifest.cases("fast"))
+def test_a_fast_size_has_its_golden_counts(target, size):
+    assert manifest.measured(target, size) == expected(target, size)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("target", "size"), manifest.cases("slow"))
+def test_a_slow_size_has_its_golden_counts(target, size):
+    assert manifest.measured(target, size) == expected(target, size)
+
+
+@pytest.mark.parametrize(
+    "target", [target for target in manifest.targets() if registry.load(target).mutants]
+)
+def test_mutants_die_as_recorded(target):
+    assert manifest.measured_mutants(target) == manifest.read(target)["mutants"]

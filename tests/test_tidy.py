@@ -1,0 +1,188 @@
+"""Tidiness that no linter checks: sizes of files and functions, docstrings, comments, references.
+
+Each rule is also tried on a planted violation, so that a check that finds nothing has looked.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FILE_LINES_MAX = 400
+EXAMPLE_LINES_MAX = 80
+FUNCTION_LINES_MAX = 70
+PUBLIC_METHODS_MAX = 12
+"""Not for models, whose methods are their actions and properties."""
+PACKAGE = sorted((ROOT / "streamproof").rglob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
+EVERYTHING = [*PACKAGE, *EXAMPLES, *TESTS, *BENCHMARKS]
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions_in(tree: ast.AST) -> Iterator[Function]:
+    return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def long_functions(text: str) -> list[str]:
+    found = []
+    for function in functions_in(ast.parse(text)):
+        lines = (function.end_lineno or function.lineno) - function.lineno + 1
+        if lines > FUNCTION_LINES_MAX:
+            found.append(f"{function.name} has {lines} lines")
+    return found
+
+
+def unfinished(text: str) -> list[str]:
+    lines = enumerate(text.splitlines(), start=1)
+    return [f"line {number}: {line.strip()}" for number, line in lines if UNFINISHED.search(line)]
+
+
+def public(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
+    for node in body:
+        if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+
+
+def undocumented(text: str) -> list[str]:
+    """List public modules, classes, functions and methods without a docstring."""
+    tree = ast.parse(text)
+    found = [] if ast.get_docstring(tree) else ["the module"]
+
+    def look(body: list[ast.stmt], prefix: str) -> None:
+        for node in public(body):
+            decorators = {
+                getattr(part, "attr", getattr(part, "id", "")) for part in node.decorator_list
+            }
+            if not ast.get_docstring(node) and not decorators & {"overload", "setter", "override"}:
+                found.append(prefix + node.name)
+            if isinstance(node, ast.ClassDef):
+                look(node.body, f"{prefix}{node.name}.")
+
+    look(tree.body, "")
+    return found
+
+
+def crowded_classes(text: str) -> list[str]:
+    classes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    counts = {
+        node.name: sum(isinstance(part, Function) for part in public(node.body)) for node in classes
+    }
+    return [f"{name} has {count}" for name, count in counts.items() if count > PUBLIC_METHODS_MAX]
+
+
+def incomplete_parameters(text: str) -> list[str]:
+    """List functions whose Parameters section makes up a name, or passes over one in silence.
+
+    A parameter that the docstring's prose names need not be repeated in the section.
+    """
+    found = []
+    for function in functions_in(ast.parse(text)):
+        docstring = ast.get_docstring(function) or ""
+        documented = documented_names(docstring)
+        taken = {argument.arg for argument in all_arguments(function)}
+        found += [f"{function.name} has no {name}" for name in sorted(documented - taken)]
+        if documented:
+            untold = taken - documented - {"self", "cls"}
+            missing = [name for name in untold if not re.search(rf"\b{name}", docstring)]
+            found += [f"{function.name} does not tell {name}" for name in sorted(missing)]
+    return found
+
+
+def all_arguments(function: Function) -> list[ast.arg]:
+    taken = function.args
+    extra = [part for part in (taken.vararg, taken.kwarg) if part is not None]
+    return [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *extra]
+
+
+def documented_names(docstring: str) -> set[str]:
+    section = re.search(r"Parameters\n-{10}\n(.*?)(?:\n\n[A-Z]\w+\n-{3,}|\Z)", docstring, re.DOTALL)
+    if section is None:
+        return set()
+    heads = re.findall(r"^([\w*][\w*, ]*) :", section.group(1), re.MULTILINE)
+    return {name.strip(" *") for head in heads for name in head.split(",")}
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
+def test_a_file_is_short_enough_to_be_read(path):
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= (EXAMPLE_LINES_MAX if path.name == "two_phase_commit.py" else FILE_LINES_MAX)
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
+def test_a_function_fits_on_a_screen(path):
+    assert long_functions(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
+def test_what_is_unfinished_has_an_issue(path):
+    if path.name != "test_tidy.py":
+        assert unfinished(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_everything_public_is_documented(path):
+    assert undocumented(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_a_parameters_section_names_parameters(path):
+    assert incomplete_parameters(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", [p for p in PACKAGE if "models" not in p.parts], ids=name_of)
+def test_a_class_has_few_public_methods(path):
+    assert crowded_classes(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_test_file_says_what_it_is_about():
+    tests = [path for path in TESTS if path.name.startswith("test_")]
+    assert tests
+    silent = [name_of(path) for path in tests if not ast.get_docstring(parsed(path))]
+    assert silent == []
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("check", "text", "found"),
+    [
+        (long_functions, "def f():\n" + "    x = 1\n" * 70, ["f has 71 lines"]),
+        (
+            unfinished,
+            "x = 1  # TO" + "DO later\n# TO" + "DO(#12) fine\n",
+            ["line 1: x = 1  # TO" + "DO later"],
+        ),
+        (
+            undocumented,
+            "class A:\n    def b(self): ...\n    def _c(self): ...\n",
+            ["the module", "A", "A.b"],
+        ),
+        (
+            incomplete_parameters,
+            'def f(a, bb):\n    """F.\n\n    Parameters\n    ----------\n    a, c : x\n    """\n',
+            ["f has no c", "f does not tell bb"],
+        ),
+        (
+            crowded_classes,
+            "class A:\n" + "".join(f"    def m{i}(self): ...\n" for i in range(13)),
+            ["A has 13"],
+        ),
+    ],
+    ids=["long", "unfinished", "undocumented", "parameters", "crowded"],
+)
+def test_each_check_finds_a_planted_violation(check, text, found):
+    assert check(text) == found
