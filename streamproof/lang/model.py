@@ -159,10 +159,12 @@ class Model(Generic[S]):
 
     Attributes
     ----------
-    sizes : named sizes, as keyword arguments of `sized`
+    sizes : named sizes, as keyword arguments of `sized`; `large` is beyond the reference engine
+    protocol_name : the file name of the protocol that the model is about, if it is about one
     """
 
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    protocol_name: ClassVar[str] = ""
 
     @classmethod
     def sized(cls, *fields: Any, **size: Any) -> Model[S]:

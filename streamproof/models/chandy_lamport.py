@@ -89,6 +89,8 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
     messages : messages that a process may send in all
     """
 
+    protocol_name: ClassVar[str] = "chandy_lamport"
+
     processes: Domain[Process]
     snapshots: Domain[Snapshot]
     channel: Map[tuple[Process, Process], bool]

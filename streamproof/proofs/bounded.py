@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import z3
 
 from streamproof.lang.domain import Domain
-from streamproof.lang.evaluate import rebuild, world
+from streamproof.lang.evaluate import rebuild
 from streamproof.lang.expr import Expr, Var
-from streamproof.lang.form import Command, TracedModel, Variable
+from streamproof.lang.form import TracedModel, Variable
 from streamproof.lang.model import Call, Model
 from streamproof.lang.sorts import (
     BoolSort,
@@ -24,8 +24,8 @@ from streamproof.lang.sorts import (
     ScalarSort,
     sort_of,
 )
-from streamproof.lang.trace import AFTER
-from streamproof.proofs.to_z3 import FiniteTranslator, Term
+from streamproof.proofs.finite import FiniteTranslator
+from streamproof.proofs.to_z3 import Term
 
 RLIMIT = 5_000_000
 """Z3's own steps for one question: a count, so that a slow machine cannot change an answer."""
@@ -52,60 +52,79 @@ class Instance:
         return Call(name, tuple(self.arguments[part] for part in parameters), parameters)
 
 
-def find_instance(
-    traced: TracedModel,
-    constraints: Iterable[Expr],
-    parameters: tuple[Var, ...],
-    size: int,
-    *,
-    plain: bool = False,
-) -> Instance | None:
-    """Find an instance with `size` elements in every domain that meets all constraints.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an instance is looked for.
 
-    Numbers are kept as small as can be. With `plain`, so is everything else: the constants are
-    False and 0, and the state is the initial one, wherever the constraints allow it. None says that there is none with numbers up to the last of
-    `NUMBERS_MOST`, or that the solver gave up.
+    Attributes
+    ----------
+    constraints : all that must hold, over the state, the constants and the parameters
+    size : elements in every domain
+    plain : ask for an instance whose constants are False and 0 and whose state is the initial one,
+        wherever the constraints allow it
     """
-    constraints = tuple(constraints)
-    for most in NUMBERS_MOST:
-        found = _find(traced, constraints, parameters, size, most, plain)
-        if found is not None:
-            return found
-    return None
+
+    traced: TracedModel
+    constraints: tuple[Expr, ...]
+    parameters: tuple[Var, ...]
+    size: int
+    plain: bool = False
 
 
-def _find(
-    traced: TracedModel,
-    constraints: tuple[Expr, ...],
-    parameters: tuple[Var, ...],
-    size: int,
-    most: int,
-    plain: bool,
-) -> Instance | None:
-    translator = FiniteTranslator(dict.fromkeys(domain_classes(traced), size))
-    solver = z3.Solver(ctx=translator.context)
-    solver.set("rlimit", RLIMIT)
-    terms = {p: z3.Const(p.name, translator.sort(p.sort)) for p in parameters}
-    solver.add(*(translator.term(constraint, terms) for constraint in constraints))
-    for variable in (*traced.constants, *traced.variables):
-        for keys in _indices(variable, size):
-            translator.cell(variable.name, keys, variable.sort)
-    solver.add(*translator.in_range())
-    for term, sort in [*translator.cells.values(), *((t, p.sort) for p, t in terms.items())]:
-        if isinstance(sort, IntSort):
-            solver.add(term >= 0, term <= most)
-        elif isinstance(sort, ElementSort):
-            solver.add(term >= 0, term < size)
-    if solver.check() != z3.sat:
-        return None
-    solution = solver.model()
-    for wish in _wishes(traced, translator, size) if plain else ():
-        if z3.is_true(solution.eval(wish, model_completion=True)):
-            solver.add(wish)
-        elif solver.check(wish) == z3.sat:
-            solution = solver.model()
-            solver.add(wish)
-    return _read_back(traced, translator, solution, terms, size)
+def find_instance(question: Question) -> Instance | None:
+    """Find an instance, with numbers as small as can be.
+
+    None says that there is none with numbers up to the last of `NUMBERS_MOST`, or that the solver
+    gave up.
+    """
+    search = _Search(question)
+    return next(filter(None, map(search.at_most, NUMBERS_MOST)), None)
+
+
+class _Search:
+    """One question in a solver, asked with growing bounds on all numbers."""
+
+    def __init__(self, asked: Question) -> None:
+        self.asked = asked
+        names = domain_classes(asked.traced)
+        self.translator = FiniteTranslator(dict.fromkeys(names, asked.size))
+        self.solver = z3.Solver(ctx=self.translator.context)
+        self.solver.set("rlimit", RLIMIT)
+        self.terms = {p: self.translator.parameter(p) for p in asked.parameters}
+        for constraint in asked.constraints:
+            term = self.translator.term(constraint, self.terms)
+            self.solver.add(self.translator.lifted(term))
+        for variable in (*asked.traced.constants, *asked.traced.variables):
+            for keys in _indices(variable, asked.size):
+                self.translator.cell(variable.name, keys, variable.sort)
+
+    def at_most(self, most: int) -> Instance | None:
+        """Look for an instance whose numbers are at most so large."""
+        self.solver.push()
+        self.solver.add(*self._ranges(most))
+        found = self._solution() if self.solver.check() == z3.sat else None
+        self.solver.pop()
+        return found
+
+    def _ranges(self, most: int) -> Iterator[Term]:
+        parameters = ((term, parameter.sort) for parameter, term in self.terms.items())
+        for term, sort in (*self.translator.cells.values(), *parameters):
+            if isinstance(sort, IntSort):
+                yield z3.And(term >= 0, term <= most)
+            elif isinstance(sort, ElementSort):
+                yield z3.And(term >= 0, term < self.asked.size)
+
+    def _solution(self) -> Instance:
+        solution = self.solver.model()
+        wishes = _wishes(self.asked.traced, self.translator, self.asked.size)
+        for wish in wishes if self.asked.plain else ():
+            if z3.is_true(solution.eval(wish, model_completion=True)):
+                self.solver.add(wish)
+            elif self.solver.check(wish) == z3.sat:
+                solution = self.solver.model()
+                self.solver.add(wish)
+        asked = self.asked
+        return _read_back(asked.traced, self.translator, solution, self.terms, asked.size)
 
 
 def _wishes(traced: TracedModel, translator: FiniteTranslator, size: int) -> Iterator[Term]:
@@ -114,15 +133,13 @@ def _wishes(traced: TracedModel, translator: FiniteTranslator, size: int) -> Ite
     for variable in traced.variables:
         update = initial[variable.name]
         for keys in _indices(variable, size):
-            here = dict(zip(update.keys, map(translator.element, keys), strict=True))
+            here = dict(zip(update.keys, keys, strict=True))
             cell = translator.cell(variable.name, keys, variable.sort)
-            yield cell == translator.term(update.value, here)
+            yield cell == translator.lifted(translator.term(update.value, here))
     for constant in traced.constants:
         for keys in _indices(constant, size):
             if isinstance(constant.sort, BoolSort | IntSort):
-                zero = translator.constant(
-                    False if isinstance(constant.sort, BoolSort) else 0, constant.sort
-                )
+                zero = translator.lifted(0 if isinstance(constant.sort, IntSort) else False)
                 yield translator.cell(constant.name, keys, constant.sort) == zero
 
 
@@ -140,7 +157,7 @@ def _read_back(
     domains = {name: Domain(cls, size) for name, cls in domain_classes(traced).items()}
 
     def plain(term: Term, sort: ScalarSort) -> Any:
-        return _plain(translator, solution.eval(term, model_completion=True), sort, domains)
+        return plain_value(translator, solution.eval(term, model_completion=True), sort, domains)
 
     cells = {variable.name: variable.sort for variable in (*traced.constants, *traced.variables)}
 
@@ -154,9 +171,10 @@ def _read_back(
     return Instance(model, rebuild(traced.state_sort, domains, value), arguments)
 
 
-def _plain(
+def plain_value(
     translator: FiniteTranslator, term: Term, sort: ScalarSort, domains: Mapping[str, Domain[Any]]
 ) -> Any:
+    """Turn a term of a solution into a plain value of the sort."""
     match sort:
         case IntSort():
             return term.as_long()
@@ -192,97 +210,3 @@ def build_model(
         else:
             fields[field.name] = rebuild(sort, domains, value, field.name)
     return cls(**fields)
-
-
-# --------------------------------------------------------------------------- the relation itself
-
-
-class Relation:
-    """The transition relation of a sized model in Z3, for the gate that engines agree."""
-
-    def __init__(self, traced: TracedModel, model: Model[Any]) -> None:
-        start = next(iter(model.initial_states()))
-        self.traced, self.model = traced, model
-        self.domains = dict(world(model, start).domains)
-        sizes = {name: len(domain) for name, domain in self.domains.items()}
-        self.translator = FiniteTranslator(sizes)
-        self.solver = z3.Solver(ctx=self.translator.context)
-        steps = [self._step(c, bound) for c in traced.commands for bound in self._bindings(c)]
-        self.solver.add(self.translator.disjunction(steps))
-
-    def initial_states(self) -> set[Any]:
-        """Find the initial states through Z3."""
-        steps = [self._step(c, b) for c in self.traced.initial for b in self._bindings(c)]
-        solver = z3.Solver(ctx=self.translator.context)
-        solver.add(self.translator.disjunction(steps), *self._fixed(self.traced.constants, None))
-        return set(self._solutions(solver))
-
-    def successors(self, state: Any) -> set[Any]:
-        """Find all states that one step leads to."""
-        self.solver.push()
-        known = (*self.traced.constants, *self.traced.variables)
-        self.solver.add(*self._fixed(known, state))
-        found = set(self._solutions(self.solver))
-        self.solver.pop()
-        return found
-
-    def _bindings(self, command: Command) -> Iterator[dict[Var, Term]]:
-        ranges = [range(len(self.domains[str(p.sort)])) for p in command.parameters]
-        for one in product(*ranges):
-            yield dict(zip(command.parameters, map(self.translator.element, one), strict=True))
-
-    def _step(self, command: Command, bound: Mapping[Var, Term]) -> Term:
-        updates = {update.variable: update for update in command.updates}
-        parts = [self.translator.term(part, bound) for part in command.guard]
-        for variable in self.traced.variables:
-            for keys in self._keys(variable):
-                later = self._later(variable, keys)
-                update = updates.get(variable.name)
-                if update is None:
-                    parts.append(later == self.translator.cell(variable.name, keys, variable.sort))
-                    continue
-                here = dict(zip(update.keys, map(self.translator.element, keys), strict=True))
-                parts.append(later == self.translator.term(update.value, {**bound, **here}))
-        return self.translator.conjunction(parts)
-
-    def _keys(self, variable: Variable) -> Iterator[tuple[int, ...]]:
-        return product(*(range(len(self.domains[key.name])) for key in variable.keys))
-
-    def _later(self, variable: Variable, keys: tuple[int, ...]) -> Term:
-        return self.translator.cell(f"{AFTER}.{variable.name}", keys, variable.sort)
-
-    def _fixed(self, variables: Iterable[Variable], state: Any) -> Iterator[Term]:
-        here = state if state is not None else next(iter(self.model.initial_states()))
-        place = world(self.model, here)
-        for variable in variables:
-            for keys in self._keys(variable):
-                elements = tuple(
-                    self.domains[key.name].elements[index]
-                    for key, index in zip(variable.keys, keys, strict=True)
-                )
-                value = place.read(variable.name, elements)
-                if isinstance(variable.sort, ElementSort):
-                    value = self.domains[variable.sort.name].elements.index(value)
-                    term = self.translator.element(value)
-                else:
-                    term = self.translator.constant(value, variable.sort)
-                yield self.translator.cell(variable.name, keys, variable.sort) == term
-
-    def _solutions(self, solver: Any) -> Iterator[Any]:
-        cells = [
-            (v, keys, self._later(v, keys)) for v in self.traced.variables for keys in self._keys(v)
-        ]
-        sorts = {variable.name: variable.sort for variable in self.traced.variables}
-        while solver.check() == z3.sat:
-            solution = solver.model()
-            values = {
-                (v.name, keys): solution.eval(term, model_completion=True)
-                for v, keys, term in cells
-            }
-
-            def value(variable: str, keys: tuple[Any, ...], values: Any = values) -> Any:
-                term = values[variable, tuple(key.index for key in keys)]
-                return _plain(self.translator, term, sorts[variable], self.domains)
-
-            yield rebuild(self.traced.state_sort, self.domains, value)
-            solver.add(z3.Or([term != values[v.name, keys] for v, keys, term in cells]))

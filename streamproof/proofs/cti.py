@@ -14,7 +14,7 @@ from streamproof.lang.model import Model
 from streamproof.lang.show import show as show_expr
 from streamproof.models.trace import Change, changes, fields_of, show
 from streamproof.models.verdict import Json, Reachable
-from streamproof.proofs.bounded import Instance, find_instance
+from streamproof.proofs.bounded import Instance, Question, find_instance
 from streamproof.proofs.obligations import Kind, Obligation, Theory
 
 SIZES = (2, 3)
@@ -75,9 +75,8 @@ def counterexamples(
     constraints = (*obligation.premises, ex.negate(obligation.conclusion))
     found = []
     for size in SIZES:
-        instance = find_instance(
-            theory.traced, constraints, obligation.parameters, size, plain=True
-        )
+        question = Question(theory.traced, constraints, obligation.parameters, size, plain=True)
+        instance = find_instance(question)
         if instance is not None:
             found.append(_example(theory, obligation, instance, size, reach))
     return tuple(found)

@@ -34,7 +34,7 @@ def find_invariant(target: str) -> Invariant:
     found = getattr(module, "INVARIANT", None)
     if not isinstance(found, Invariant):
         raise UnknownInvariant(
-            f"{target} has no INVARIANT, so there is nothing to prove. streamproof has invariants of "
-            f"{', '.join(invariant_names())}; in a file of your own, set INVARIANT = Invariant(...)"
+            f"{target} has no INVARIANT, so there is nothing to prove. streamproof has invariants "
+            f"of {', '.join(invariant_names())}; in a file of your own set INVARIANT"
         )
     return found

@@ -12,7 +12,7 @@ import z3
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Var
 from streamproof.models.verdict import Json, Proved, Undetermined, Verdict
-from streamproof.proofs.bounded import RLIMIT, find_instance
+from streamproof.proofs.bounded import RLIMIT, Question, find_instance
 from streamproof.proofs.cti import (
     SIZES,
     CounterexampleToInduction,
@@ -174,5 +174,6 @@ def _satisfiable(
     theory: Theory, premises: tuple[ex.Expr, ...], parameters: tuple[Var, ...]
 ) -> bool:
     return any(
-        find_instance(theory.traced, premises, parameters, size) is not None for size in SIZES
+        find_instance(Question(theory.traced, premises, parameters, size)) is not None
+        for size in SIZES
     )

@@ -1,12 +1,8 @@
-"""Translating the intermediate representation to Z3, for open and for finite domains.
-
-This is the one place that touches Z3's untyped interface.
-"""
+"""Translating the intermediate representation to Z3, with the sizes of domains left open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import product
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import z3
@@ -110,90 +106,10 @@ class OpenTranslator:
         return (z3.ForAll if kind == "forall" else z3.Exists)(terms, inner)
 
     def _apply(self, operator: str, terms: list[Term]) -> Term:
-        return _OPERATORS[operator](*terms)
+        return OPERATORS[operator](*terms)
 
 
-class FiniteTranslator(OpenTranslator):
-    """Translate for one size: elements are numbers, quantifiers and reads are written out.
-
-    Parameters
-    ----------
-    sizes : number of elements by domain name
-    prefix : put before the names of variables, so that two states can stand side by side
-    """
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        super().__init__()
-        self.sizes = sizes
-        self.cells: dict[tuple[str, tuple[int, ...]], tuple[Term, ScalarSort]] = {}
-
-    def element_sort(self, name: str) -> Any:  # noqa: ARG002 - all are numbers here
-        """Translate a domain: its elements are numbers."""
-        return z3.IntSort(self.context)
-
-    def element(self, index: int) -> Term:
-        """Give the term of a domain's element."""
-        return z3.IntVal(index, self.context)
-
-    def cell(self, variable: str, keys: tuple[int, ...], sort: ScalarSort) -> Term:
-        """Give the constant that holds a variable at concrete keys."""
-        if (variable, keys) not in self.cells:
-            name = variable + (f"[{','.join(map(str, keys))}]" if keys else "")
-            self.cells[variable, keys] = (z3.Const(name, self.sort(sort)), sort)
-        return self.cells[variable, keys][0]
-
-    def read(
-        self, variable: str, terms: list[Term], keys: tuple[Expr, ...], sort: ScalarSort
-    ) -> Term:
-        """Translate a variable at its keys: a cell, or a choice among cells."""
-        simple = [z3.simplify(term) for term in terms]
-        choices = [
-            [term.as_long()] if z3.is_int_value(term) else range(self.sizes[str(key.sort)])
-            for term, key in zip(simple, keys, strict=True)
-        ]
-        *others, last = list(product(*choices))
-        result = self.cell(variable, last, sort)
-        for indices in others:
-            here = self.conjunction(
-                term == index for term, index in zip(simple, indices, strict=True)
-            )
-            result = z3.If(here, self.cell(variable, indices, sort), result)
-        return result
-
-    def quantified(self, kind: str, variables: tuple[Var, ...], body: Expr, bound: Bound) -> Term:
-        """Write a quantifier out over its elements."""
-        ranges = [range(self.sizes[str(variable.sort)]) for variable in variables]
-        terms = [
-            self.term(body, {**bound, **dict(zip(variables, map(self.element, one), strict=True))})
-            for one in product(*ranges)
-        ]
-        if kind == "count":
-            one, zero = self.element(1), self.element(0)
-            return z3.Sum([zero, *(z3.If(term, one, zero) for term in terms)])
-        return self.conjunction(terms) if kind == "forall" else self.disjunction(terms)
-
-    def conjunction(self, terms: Iterable[Term]) -> Term:
-        """Join terms by and."""
-        return z3.And([z3.BoolVal(True, self.context), *terms])
-
-    def disjunction(self, terms: Iterable[Term]) -> Term:
-        """Join terms by or."""
-        return z3.Or([z3.BoolVal(False, self.context), *terms])
-
-    def in_range(self) -> list[Term]:
-        """Say that every element-valued cell used so far holds an element of its domain."""
-        return [
-            z3.And(term >= 0, term < self.sizes[sort.name])
-            for term, sort in self.cells.values()
-            if isinstance(sort, ElementSort)
-        ]
-
-    def member(self, term: Term) -> Any:
-        """Give the `Enum` member that a term stands for."""
-        return next(member for member, known in self._members.items() if known.eq(term))
-
-
-_OPERATORS: dict[str, Callable[..., Term]] = {
+OPERATORS: dict[str, Callable[..., Term]] = {
     "not": z3.Not,
     "and": z3.And,
     "or": z3.Or,

@@ -1,0 +1,25 @@
+"""What a long command is doing: a live line on a terminal, a line for each stage in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from streamproof.cli.render import error_console
+from streamproof.verification import OnStage
+
+
+@contextmanager
+def stage_line() -> Iterator[OnStage]:
+    """Tell of each stage as it begins."""
+    console = error_console()
+    began = time.monotonic()
+    if not sys.stderr.isatty():
+        yield lambda stage: console.print(
+            f"[{time.monotonic() - began:4.0f} s] {stage}", markup=False
+        )
+        return
+    with console.status("starting") as status:
+        yield lambda stage: status.update(f"{stage} ({time.monotonic() - began:.0f} s so far)")

@@ -1,0 +1,119 @@
+"""Translating to Z3 for one size: elements are numbers, quantifiers and reads are written out.
+
+What is known already, such as whether two elements are the same, is computed here and not given to
+Z3: a term is a plain bool or int as long as it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import z3
+
+from streamproof.lang.expr import Expr, Var
+from streamproof.lang.sorts import BoolSort, IntSort, ScalarSort
+from streamproof.proofs.to_z3 import OPERATORS, Bound, OpenTranslator, Term
+
+
+class FiniteTranslator(OpenTranslator):
+    """Translate for one size.
+
+    Parameters
+    ----------
+    sizes : number of elements by domain name
+    """
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.cells: dict[tuple[str, tuple[int, ...]], tuple[Term, ScalarSort]] = {}
+
+    def element_sort(self, name: str) -> Any:  # noqa: ARG002 - all are numbers here
+        """Translate a domain: its elements are numbers."""
+        return z3.IntSort(self.context)
+
+    def constant(self, value: Any, sort: ScalarSort) -> Term:
+        """Translate a literal: a bool or int stays plain."""
+        if isinstance(sort, BoolSort | IntSort):
+            return value
+        return super().constant(value, sort)
+
+    def cell(self, variable: str, keys: tuple[int, ...], sort: ScalarSort) -> Term:
+        """Give the constant that holds a variable at concrete keys."""
+        if (variable, keys) not in self.cells:
+            name = variable + (f"[{','.join(map(str, keys))}]" if keys else "")
+            self.cells[variable, keys] = (z3.Const(name, self.sort(sort)), sort)
+        return self.cells[variable, keys][0]
+
+    def read(
+        self, variable: str, terms: list[Term], keys: tuple[Expr, ...], sort: ScalarSort
+    ) -> Term:
+        """Translate a variable at its keys: a cell, or a choice among cells."""
+        choices = [
+            [term] if isinstance(term, int) else range(self.sizes[str(key.sort)])
+            for term, key in zip(terms, keys, strict=True)
+        ]
+        *others, last = list(product(*choices))
+        result = self.cell(variable, last, sort)
+        for indices in others:
+            pairs = zip(terms, indices, strict=True)
+            here = self.conjunction(term == index for term, index in pairs)
+            result = z3.If(here, self.cell(variable, indices, sort), result)
+        return result
+
+    def quantified(self, kind: str, variables: tuple[Var, ...], body: Expr, bound: Bound) -> Term:
+        """Write a quantifier out over its elements."""
+        ranges = [range(self.sizes[str(variable.sort)]) for variable in variables]
+        terms = [
+            self.term(body, {**bound, **dict(zip(variables, one, strict=True))})
+            for one in product(*ranges)
+        ]
+        if kind == "count":
+            return sum((self._choice(term, 1, 0) for term in terms), start=0)
+        return self.conjunction(terms) if kind == "forall" else self.disjunction(terms)
+
+    def conjunction(self, terms: Iterable[Term]) -> Term:
+        """Join terms by and."""
+        open_terms = [term for term in terms if term is not True]
+        if any(term is False for term in open_terms):
+            return False
+        return z3.And(open_terms) if open_terms else True
+
+    def disjunction(self, terms: Iterable[Term]) -> Term:
+        """Join terms by or."""
+        open_terms = [term for term in terms if term is not False]
+        if any(term is True for term in open_terms):
+            return True
+        return z3.Or(open_terms) if open_terms else False
+
+    def lifted(self, term: Term) -> Term:
+        """Give Z3's own term for a plain value."""
+        if isinstance(term, bool):
+            return z3.BoolVal(term, self.context)
+        return z3.IntVal(term, self.context) if isinstance(term, int) else term
+
+    def member(self, term: Term) -> Any:
+        """Give the `Enum` member that a term stands for."""
+        return next(member for member, known in self._members.items() if known.eq(term))
+
+    def _apply(self, operator: str, terms: list[Term]) -> Term:
+        match operator, terms:
+            case "and", _:
+                return self.conjunction(terms)
+            case "or", _:
+                return self.disjunction(terms)
+            case "not", [term]:
+                return not term if isinstance(term, bool) else z3.Not(term)
+            case "ite", [condition, then, otherwise]:
+                return self._choice(condition, then, otherwise)
+            case "eq", [left, right] if isinstance(left, bool) or isinstance(right, bool):
+                return self.lifted(left) == self.lifted(right)
+            case _:
+                return OPERATORS[operator](*terms)
+
+    def _choice(self, condition: Term, then: Term, otherwise: Term) -> Term:
+        if isinstance(condition, bool):
+            return then if condition else otherwise
+        return z3.If(condition, self.lifted(then), self.lifted(otherwise))

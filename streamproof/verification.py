@@ -1,0 +1,218 @@
+"""Everything that is known about one protocol, and the certificate that says so.
+
+A protocol is explored at every size that its model names for it, its mutants are hunted, and its
+invariant is proven; a certificate records the outcome together with the hash of the protocol's
+traced form. Spark bindings compare that hash before they run the protocol.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from streamproof import __version__, proofs, protocols
+from streamproof.checker import CheckReport, Limits, check
+from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
+from streamproof.lang import StreamproofError
+from streamproof.lang.digest import protocol_digest
+from streamproof.lang.model import Model
+from streamproof.models import registry
+from streamproof.models.mutant import Mutant
+from streamproof.models.registry import ModelFile
+from streamproof.models.sizes import at_size
+from streamproof.models.verdict import (
+    Exhausted,
+    ExitCode,
+    Json,
+    Proved,
+    Verdict,
+    exit_code,
+    weakest,
+)
+from streamproof.proofs.find import find_invariant
+from streamproof.proofs.induction import ProofReport, prove
+
+LARGE = "large"
+"""The name of sizes that are left to engines faster than the reference."""
+OnStage: TypeAlias = Callable[[str], None]
+"""Called with what is being done now."""
+
+
+class NotCertifiable(StreamproofError, RuntimeError):
+    """A protocol is not shown to be right, so there is nothing to certify."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolReport:
+    """What was found out about one protocol.
+
+    Attributes
+    ----------
+    digest : hash of the protocol's traced form
+    checks : per model class and size name, what exploring it gave; liveness is left out
+    """
+
+    protocol: str
+    digest: str
+    checks: tuple[tuple[str, str, CheckReport], ...]
+    mutation: MutationReport
+    proof: ProofReport
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """The weakest of the safety verdicts and the proof; mutants count in `exit_code`."""
+        explored = [report.safety for _, _, report in self.checks]
+        return weakest([*explored, self.proof.verdict])
+
+    @property
+    def liveness_undetermined(self) -> tuple[str, ...]:
+        """The liveness properties that no engine has checked."""
+        return tuple(dict.fromkeys(name for _, _, part in self.checks for name in part.left_out))
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Green if everything but liveness is."""
+        codes = (exit_code(self.verdict), self.mutation.exit_code)
+        bad = [code for code in codes if code is not ExitCode.GREEN]
+        return bad[0] if bad else ExitCode.GREEN
+
+    def to_json(self) -> Json:
+        """Give the report as JSON."""
+        return {
+            "protocol": self.protocol,
+            "digest": self.digest,
+            "verdict": self.verdict.to_json(),
+            "liveness_undetermined": list(self.liveness_undetermined),
+            "checks": [
+                {"model": model, "size": size, **report.to_json()}
+                for model, size, report in self.checks
+            ],
+            "mutation": self.mutation.to_json(),
+            "proof": self.proof.to_json(),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def protocol_names() -> tuple[str, ...]:
+    """List the protocols that there are."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(protocols.__path__)))
+
+
+def protocol_module(name: str) -> ModuleType:
+    """Import a protocol.
+
+    Raises
+    ------
+    UnknownModel : if there is none of this name
+    """
+    if name not in protocol_names():
+        raise registry.UnknownModel(
+            f"there is no protocol {name}, so there is nothing to verify. streamproof has "
+            f"{', '.join(protocol_names())}"
+        )
+    return importlib.import_module(f"{protocols.__name__}.{name}")
+
+
+def verify_protocol(
+    name: str, *, limits: Limits | None = None, on_stage: OnStage = lambda _: None
+) -> ProtocolReport:
+    """Explore, mutate and prove one protocol.
+
+    Raises
+    ------
+    UnknownModel, UnknownInvariant : if it has no model or no invariant
+    """
+    began = time.perf_counter()
+    digest = protocol_digest(protocol_module(name))
+    checks, results = [], []
+    for file in model_files(name):
+        for model_class in file.all:
+            for size_name, size in model_class.sizes.items():
+                if size_name != LARGE:
+                    on_stage(f"{name}: exploring {model_class.__name__} at size {size_name}")
+                    report = check(at_size(model_class, size), limits=limits, liveness=False)
+                    checks.append((model_class.__name__, size_name, report))
+        on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
+        results += mutants_of(file, limits)
+    mutation = MutationReport(name, tuple(results))
+    on_stage(f"{name}: proving its invariant for any number of processes")
+    proof = prove(find_invariant(name))
+    seconds = time.perf_counter() - began
+    return ProtocolReport(name, digest, tuple(checks), mutation, proof, seconds)
+
+
+def model_files(protocol: str) -> tuple[ModelFile, ...]:
+    """List the files whose models are about a protocol."""
+    files = map(registry.load, registry.names())
+    return tuple(file for file in files if file.main.protocol_name == protocol)
+
+
+def mutants_of(file: ModelFile, limits: Limits | None) -> list[MutantResult]:
+    """Hunt the mutants of a file."""
+
+    def original_of(mutant: Mutant) -> type[Model[Any]]:
+        return registry.original_of(mutant, file)
+
+    return list(run_mutants(file.mutants, original_of=original_of, build=at_size, limits=limits))
+
+
+# --------------------------------------------------------------------------- certificates
+
+
+def certificate_path(name: str) -> Path:
+    """Say where a protocol's certificate lies."""
+    return Path(proofs.__path__[0]) / "certificates" / f"{name}.json"
+
+
+def certificate_of(report: ProtocolReport) -> Json:
+    """Write down what a report shows.
+
+    Raises
+    ------
+    NotCertifiable : if anything in it is not green
+    """
+    if report.exit_code is not ExitCode.GREEN:
+        raise NotCertifiable(
+            f"{report.protocol} is {report.verdict.status.value}, with "
+            f"{report.mutation.to_json()['killed']} of {len(report.mutation.results)} mutants "
+            "killed: a certificate would claim what is not shown. See what is wrong with: "
+            f"streamproof verify {report.protocol}"
+        )
+    assert isinstance(report.proof.verdict, Proved)
+    return {
+        "protocol": report.protocol,
+        "digest": report.digest,
+        "explored": [_explored(*part) for part in report.checks],
+        "proof": {"model": report.proof.model, **report.proof.verdict.to_json()},
+        "mutants_killed": [result.mutant.name for result in report.mutation.results],
+        "liveness_undetermined": list(report.liveness_undetermined),
+        "made_with": {
+            "streamproof": __version__,
+            "z3-solver": metadata.version("z3-solver"),
+            "python": platform.python_version(),
+        },
+    }
+
+
+def _explored(model: str, size: str, report: CheckReport) -> Json:
+    assert isinstance(report.safety, Exhausted)
+    return {"model": model, "size": size, **report.counts.to_json()}
+
+
+def write_certificate(report: ProtocolReport) -> Path:
+    """Write a protocol's certificate to its place in the package."""
+    path = certificate_path(report.protocol)
+    text = json.dumps(certificate_of(report), indent=2) + "\n"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
