@@ -32,7 +32,7 @@ def write_partitions(
 
 
 def run_to_end(rows: DataFrame) -> None:
-    """Execute a batch's plan and drop its rows: a stateful batch that is not read to its end fails."""
+    """Execute a batch's plan and drop its rows: a stateful batch must be read to its end."""
     rows.write.format("noop").mode("overwrite").save()
 
 

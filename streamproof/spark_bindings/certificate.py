@@ -1,8 +1,20 @@
-"""The certificate of the protocol that is about to run."""
+"""Checking that the protocol which is about to run is the one that was checked and proven.
+
+A certificate is a file that `streamproof certify` writes. It is read as a file: a Spark driver
+loads neither the prover nor the checker.
+"""
 
 from __future__ import annotations
 
+import json
 from enum import Enum
+from importlib import import_module
+from importlib.resources import files
+
+from streamproof.lang.digest import protocol_digest
+from streamproof.spark_bindings.errors import UnverifiedProtocol
+
+_SHOWN = 8  # hexadecimal digits of a digest in a message
 
 
 class Certificate(Enum):
@@ -13,4 +25,39 @@ class Certificate(Enum):
 
 
 def check_certificate(protocol: str) -> None:
-    """Placeholder until the hash is there."""
+    """Compare the traced form of a protocol with the one that its certificate is about.
+
+    Called at the start of a pipeline, on the driver. May be repeated.
+
+    Parameters
+    ----------
+    protocol : its file's name, ``chandy_lamport``
+
+    Raises
+    ------
+    UnverifiedProtocol : if it has no certificate, or was changed since
+    """
+    certified = certified_digest(protocol)
+    if certified is None:
+        raise UnverifiedProtocol(
+            f"{protocol} has no certificate that could be read. That a pipeline loses nothing is "
+            f"unproven. Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
+        )
+    present = protocol_digest(import_module(f"streamproof.protocols.{protocol}"))
+    if present != certified:
+        raise UnverifiedProtocol(
+            f"{protocol} was changed after it was certified (certificate {certified[:_SHOWN]}, "
+            f"code {present[:_SHOWN]}). That a pipeline loses nothing is unproven for this code. "
+            f"Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
+        )
+
+
+def certified_digest(protocol: str) -> str | None:
+    """Read the digest in a protocol's certificate; None if there is none."""
+    # Through the top package: `files("streamproof.proofs")` would import the prover's room.
+    file = files("streamproof") / "proofs" / "certificates" / f"{protocol}.json"
+    try:
+        digest = json.loads(file.read_text(encoding="utf-8"))["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return digest if isinstance(digest, str) else None

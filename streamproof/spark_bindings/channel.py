@@ -84,8 +84,8 @@ class Channel:
         if not self.schema.equals(declared):
             raise WrongSchema(
                 f"channel {self.name!r} stores ({describe(self.schema)}), but is declared as "
-                f"({describe(declared)}). Rows would be misread. Declare the stored schema, or choose "
-                "another directory for a pipeline with a new one"
+                f"({describe(declared)}). Rows would be misread. Declare the stored schema, or "
+                "choose another directory for a pipeline with a new one"
             )
 
     def append(
@@ -109,13 +109,13 @@ class Channel:
         """
         if self.writer is not None:
             raise WrongWiring(
-                f"channel {self.name!r} is written by query {self.writer!r}. Rows from elsewhere would "
-                "be in no snapshot's state. Append to a source channel instead"
+                f"channel {self.name!r} is written by query {self.writer!r}. Rows from elsewhere "
+                "would be in no snapshot's state. Append to a source channel instead"
             )
         if (producer is None) != (sequence is None):
             raise WrongArgument(
-                f"append was given producer={producer!r} and sequence={sequence!r}. One without the "
-                "other identifies nothing. Give both, or neither"
+                f"append was given producer={producer!r} and sequence={sequence!r}. One without "
+                "the other identifies nothing. Give both, or neither"
             )
         table = fit(rows, self.schema, self.name)
         identity = None
@@ -141,7 +141,9 @@ class Channel:
 
         Parameters
         ----------
+        rows : the batch's result, not executed yet
         identity : of the query's life: its checkpoint's id, which a restored query does not share
+        batch_id : the number of the batch in that life
 
         Raises
         ------
@@ -165,6 +167,7 @@ class Channel:
             # read is seen here, and what it does after it makes Delta refuse our commit.
             newest = self._newest(identity)
             if newest is None or newest < batch_id:
+                reached(Failpoint.APPEND_CHECKED, self.name)
                 try:
                     self._commit(files, Transaction(identity, batch_id))
                 except CommitFailedError as error:
@@ -232,9 +235,9 @@ class Channel:
     def _fenced(self, batch_id: BatchId, newest: int | None) -> FencedDriver:
         seen = "the same batch" if newest is None else f"batch {newest}"
         return FencedDriver(
-            f"query {self.writer!r} wanted to append batch {batch_id} to channel {self.name!r}, but "
-            f"{seen} of it was appended by another driver. Two drivers run one pipeline; nothing was "
-            "written twice. Let the newer one run and end this process"
+            f"query {self.writer!r} wanted to append batch {batch_id} to channel {self.name!r}, "
+            f"but {seen} of it was appended by another driver. Two drivers run one pipeline; "
+            "nothing was written twice. Let the newer one run and end this process"
         )
 
 

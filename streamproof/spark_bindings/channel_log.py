@@ -52,6 +52,7 @@ class Entry:
 
     @property
     def rows(self) -> int:
+        """Rows in all of its files."""
         return sum(file.rows for file in self.files)
 
     @property
@@ -94,8 +95,8 @@ class ChannelLog:
                 information = action["commitInfo"]
             if "remove" in action and action["remove"].get("dataChange", True):
                 raise ChannelDamaged(
-                    f"commit {position} of channel {self.path} removed rows. A channel only grows; its "
-                    "readers may or may not have seen them. Restore a snapshot taken before"
+                    f"commit {position} of channel {self.path} removed rows. A channel only grows; "
+                    "its readers may or may not have seen them. Restore a snapshot taken before"
                 )
             if "add" in action and action["add"]["dataChange"]:  # else: rewritten, not new
                 rows = json.loads(action["add"]["stats"])["numRecords"]
@@ -127,9 +128,7 @@ class ChannelLog:
                 return Position(number)
         return None
 
-    def batch_end(
-        self, after: Position, commits_max: int, rows_max: int | None
-    ) -> Position:
+    def batch_end(self, after: Position, commits_max: int, rows_max: int | None) -> Position:
         """Choose where a batch that starts behind `after` ends: at a marker, and never past it.
 
         Gives `after` if there is nothing new.
@@ -165,9 +164,9 @@ class ChannelLog:
         ]
         if len(messages) != count or received > marker:
             raise InconsistentCut(
-                f"channel {self.path} has {len(messages)} commits with rows between {received} and the "
-                f"marker at {marker}, but its reader counted {count}. The snapshot would lose or "
-                "double rows. Do not write to channels from outside; take another snapshot"
+                f"channel {self.path} has {len(messages)} commits with rows between {received} and "
+                f"the marker at {marker}, but its reader counted {count}. The snapshot would lose "
+                "or double rows. Do not write to channels from outside; take another snapshot"
             )
         return messages[-1] if messages else received
 

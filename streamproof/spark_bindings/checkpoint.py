@@ -56,7 +56,7 @@ class Checkpoint:
         return (self.path / "commits" / str(batch_id)).exists()
 
     def has_reached(self, batch_id: BatchId) -> bool:
-        """Tell whether a batch, or a later one, is completed: its files are final, or were purged."""
+        """Tell whether a batch or a later one is completed: its files are final, or purged."""
         newest = self.last_committed()
         return newest is not None and newest >= batch_id
 
@@ -93,8 +93,8 @@ class Checkpoint:
             if channel in found:
                 raise WrongWiring(
                     f"the plan reads channel {channel!r} through two sources ({self.path}). They "
-                    "advance apart, so no batch is at one position of it. Read it once, and use the "
-                    "same DataFrame in both places"
+                    "advance apart, so no batch is at one position of it. Read it once, and use "
+                    "the same DataFrame in both places"
                 )
             found[channel] = Position(offset["position"])
         return found
@@ -164,8 +164,8 @@ class Checkpoint:
     def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
         return PurgedCheckpoint(
             f"checkpoint {self.path} no longer has batch {batch_id}. Spark keeps the last "
-            "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is gone. "
-            "Raise that setting, or take another snapshot"
+            "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is "
+            "gone. Raise that setting, or take another snapshot"
         )
 
 
@@ -204,5 +204,3 @@ def begin_new_life(copy: Path, target: Path) -> str:
     target.mkdir(parents=True, exist_ok=True)
     (target / "metadata").write_text(json.dumps({"id": identity}), encoding="utf-8")
     return identity
-
-

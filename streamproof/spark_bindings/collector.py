@@ -22,7 +22,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     feed_of,
 )
-from streamproof.spark_bindings.snapshot import ChannelState, RecordedState, SnapshotFiles
+from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
 from streamproof.spark_bindings.wiring import Wiring
 
 _BUSY_SECONDS = 0.05  # between looks while a snapshot is under way
@@ -50,7 +50,8 @@ class Collector:
 
     def collect(self) -> bool:
         """Do what can be done for every unfinished snapshot; tell whether one is left."""
-        return not all([self._collect(snapshot) for snapshot in self._snapshots.unfinished()])
+        finished = [self._collect(snapshot) for snapshot in self._snapshots.unfinished()]
+        return not all(finished)
 
     def _collect(self, snapshot: SnapshotId) -> bool:
         try:
@@ -86,8 +87,8 @@ class Collector:
             position = log.find_marker(snapshot)
             if position is None:
                 raise InconsistentCut(
-                    f"channel {channel!r} has no marker of snapshot {snapshot}, though its writer sent "
-                    "one. Its log was changed from outside. Take another snapshot"
+                    f"channel {channel!r} has no marker of snapshot {snapshot}, though its writer "
+                    "sent one. Its log was changed from outside. Take another snapshot"
                 )
             markers[channel] = position
         return markers
@@ -99,32 +100,15 @@ class Collector:
         for query, inputs in self._wiring.inputs.items():
             recorded = self._snapshots.state(snapshot, query)
             logged = self._snapshots.logged(snapshot, ProcessName(query))
-            assert recorded is not None and logged is not None  # the caller waited for both
+            assert recorded is not None  # the caller waited for it,
+            assert logged is not None  # and for this
             for channel in inputs:
-                states.append(
-                    _channel_state(
-                        self._logs[channel],
-                        (channel, query),
-                        recorded,
-                        logged[channel],
-                        markers[channel],
-                    )
-                )
+                log, received = self._logs[channel], recorded.received.get(channel, Position(0))
+                end = log.end_of_state(received, logged[channel], markers[channel])
+                rows = sum(entry.rows for entry in log.entries(received, end))
+                part = ChannelState(channel, query, received, end, logged[channel], rows)
+                states.append(part)
         return tuple(states)
-
-
-def _channel_state(
-    log: ChannelLog,
-    ends: tuple[ChannelName, QueryName],
-    recorded: RecordedState,
-    count: int,
-    marker: Position,
-) -> ChannelState:
-    channel, reader = ends
-    received = recorded.received.get(channel, Position(0))
-    end = log.end_of_state(received, count, marker)
-    rows = sum(entry.rows for entry in log.entries(received, end))
-    return ChannelState(channel, reader, received, end, count, rows)
 
 
 class CollectorThread:
@@ -134,7 +118,9 @@ class CollectorThread:
         self._collector = collector
         self._wake, self._stopping = Event(), False
         self.failure: Exception | None = None
-        self._thread = Thread(target=self._run, name=f"streamproof-collector-{place.name}", daemon=True)
+        self._thread = Thread(
+            target=self._run, name=f"streamproof-collector-{place.name}", daemon=True
+        )
         self._thread.start()
 
     def wake(self) -> None:
@@ -151,7 +137,7 @@ class CollectorThread:
         while not self._stopping:
             try:
                 busy = self._collector.collect()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - `Run.raise_failure` raises it
                 self.failure = error
                 return
             self._wake.wait(_BUSY_SECONDS if busy else _IDLE_SECONDS)

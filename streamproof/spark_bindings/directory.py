@@ -64,13 +64,13 @@ class PipelineDirectory:
         if stored is None:
             what = "is not a pipeline" if path.exists() else "does not exist"
             raise NotAPipeline(
-                f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the directory "
-                "that Pipeline(...) was given, or an empty one to create a pipeline in"
+                f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
+                "directory that Pipeline(...) was given, or an empty one to create a pipeline in"
             )
         if stored.get("format") != _FORMAT:
             raise NotAPipeline(
-                f"{path} is a pipeline of format {stored.get('format')!r}; this version knows {_FORMAT}. "
-                "It would be misread. Use the version of streamproof that made it"
+                f"{path} is a pipeline of format {stored.get('format')!r}; this version knows "
+                f"{_FORMAT}. It would be misread. Use the version of streamproof that made it"
             )
         return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
 
@@ -87,23 +87,29 @@ class PipelineDirectory:
                 Channel.create(place / "channels" / channel, schema)
 
     def channel_path(self, channel: ChannelName) -> Path:
+        """Name the directory of a channel."""
         return self.path / "channels" / channel
 
     def query_path(self, query: QueryName) -> Path:
+        """Name the directory of a query."""
         return self.path / "queries" / query
 
     def log(self, channel: ChannelName) -> ChannelLog:
+        """Give the commits of a channel."""
         return ChannelLog(self.channel_path(channel), self.id)
 
     def checkpoint(self, query: QueryName) -> Checkpoint:
+        """Give the checkpoint of a query."""
         return Checkpoint(self.query_path(query) / "checkpoint")
 
     @property
     def feeds(self) -> Path:
+        """The directory of what the feeds record."""
         return self.path / "feeds"
 
     @property
     def snapshots(self) -> SnapshotFiles:
+        """The snapshots of this pipeline."""
         return SnapshotFiles(self.path / "snapshots")
 
 
@@ -113,6 +119,8 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
 
     Parameters
     ----------
+    path : where the pipeline is to be
+    wiring : its channels and queries
     origin : what pipeline.json is to say of where it came from
 
     Raises
@@ -120,8 +128,8 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
     TargetNotEmpty : if there is something at `path`
     """
     refused = TargetNotEmpty(
-        f"{path} is not empty. A pipeline is made whole in a new place, and nothing is overwritten. "
-        "Name a directory that does not exist yet"
+        f"{path} is not empty. A pipeline is made whole in a new place, and nothing is "
+        "overwritten. Name a directory that does not exist yet"
     )
     if not PipelineDirectory.is_free(path):
         raise refused

@@ -60,7 +60,7 @@ def java_home(choice: JavaChoice = JavaChoice.AUTO) -> Path:
 def java_version(home: Path) -> int | None:
     """Ask a Java for its major version by running it; None if it does not run."""
     try:
-        answer = subprocess.run(
+        answer = subprocess.run(  # noqa: S603 - a Java that the user or PATH names
             [str(home / "bin" / "java"), "-version"],
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""The names and numbers that the bindings speak of: an index is not a count, a batch no position."""
+"""The names and numbers that the bindings speak of: a batch is no position, an index no count."""
 
 from __future__ import annotations
 

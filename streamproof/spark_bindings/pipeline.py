@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -61,8 +62,8 @@ class Pipeline:
         self.queries = tuple(queries)
         if not isinstance(channels, Mapping) or not all(isinstance(q, Query) for q in self.queries):
             raise WrongArgument(
-                f"a pipeline was given channels={channels!r} and queries={self.queries!r}. Channels are "
-                "a mapping from names to schemas, queries a list of Query"
+                f"a pipeline was given channels={channels!r} and queries={self.queries!r}. "
+                "Channels are a mapping from names to schemas, queries a list of Query"
             )
         wiring = wire(list(channels), self.queries)
         schemas = {ChannelName(name): stored_schema(channels[name], name) for name in channels}
@@ -73,8 +74,8 @@ class Pipeline:
         if self._directory.wiring.to_json() != wiring.to_json():
             raise WrongWiring(
                 f"{self.path} is a pipeline with other channels or queries: it has "
-                f"{self._directory.wiring.to_json()}, declared is {wiring.to_json()}. Its checkpoints "
-                "would not fit. Declare what it has, or choose another directory"
+                f"{self._directory.wiring.to_json()}, declared is {wiring.to_json()}. Its "
+                "checkpoints would not fit. Declare what it has, or choose another directory"
             )
         self._channels = {
             name: Channel(
@@ -103,8 +104,8 @@ class Pipeline:
         """
         if name not in self._channels:
             raise WrongWiring(
-                f"pipeline {self.path} has no channel {name!r}; it has {', '.join(self._channels)}. "
-                "Name one of these"
+                f"pipeline {self.path} has no channel {name!r}; it has "
+                f"{', '.join(self._channels)}. Name one of these"
             )
         return self._channels[ChannelName(name)]
 
@@ -115,6 +116,7 @@ class Pipeline:
 
         Parameters
         ----------
+        spark : a session as `spark_session` sets it up
         certificate : IGNORED runs a protocol that was changed after it was certified
 
         Raises
@@ -126,8 +128,8 @@ class Pipeline:
         """
         if self._run is not None:
             raise NotRunning(
-                f"pipeline {self.path} is running already. A second run would fence the first. Call "
-                "stop() first"
+                f"pipeline {self.path} is running already. A second run would fence the first. "
+                "Call stop() first"
             )
         if certificate is Certificate.REQUIRED:
             check_certificate(PROTOCOL)
@@ -198,11 +200,13 @@ class Pipeline:
             if self._run is not None:
                 self._run.raise_failure()
             if time.monotonic() > deadline:
-                waiting = [name for name in self._directory.wiring.queries if name not in found.states]
+                waiting = [
+                    name for name in self._directory.wiring.queries if name not in found.states
+                ]
                 raise StillBusy(
-                    f"snapshot {snapshot} is not complete after {timeout_seconds} s; queries that have "
-                    f"not recorded: {', '.join(waiting) or 'none'}. It goes on. Wait longer, or see "
-                    "status(): markers pass through the queries like rows"
+                    f"snapshot {snapshot} is not complete after {timeout_seconds} s; queries that "
+                    f"have not recorded: {', '.join(waiting) or 'none'}. It goes on. Wait longer, "
+                    "or see status(): markers pass through the queries like rows"
                 )
             time.sleep(_POLL_SECONDS)
 
@@ -211,9 +215,7 @@ class Pipeline:
         files = self._directory.snapshots
         return [files.read(name) for name in files.ids()]
 
-    def restore(
-        self, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL
-    ) -> Pipeline:
+    def restore(self, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL) -> Pipeline:
         """Make a new pipeline from a snapshot, with the same queries; it is not started.
 
         Raises
@@ -224,7 +226,7 @@ class Pipeline:
         restore_snapshot(self.path, snapshot, into=into, replay=replay)
         return Pipeline(into, channels=self._schemas, queries=self.queries)
 
-    def __enter__(self) -> Pipeline:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -242,9 +244,7 @@ class Pipeline:
     def _running(self, call: str) -> Run:
         if self._run is None:
             raise NotRunning(
-                f"{call} was called on pipeline {self.path}, which is not running. Call start(spark) "
-                "first"
+                f"{call} was called on pipeline {self.path}, which is not running. Call "
+                "start(spark) first"
             )
         return self._run
-
-

@@ -144,9 +144,9 @@ class QueryProcess:
         # was recorded ahead of them.
         if marker != end:
             raise InconsistentCut(
-                f"batch {batch_id} of query {self.name!r} read channel {channel!r} up to {end}, past "
-                f"the marker at {marker}. A snapshot would double rows. Start the query through "
-                "Pipeline.start, which ends every batch at its markers"
+                f"batch {batch_id} of query {self.name!r} read channel {channel!r} up to {end}, "
+                f"past the marker at {marker}. A snapshot would double rows. Start the query "
+                "through Pipeline.start, which ends every batch at its markers"
             )
 
     def _require_current(self, batch_id: BatchId) -> None:
@@ -154,8 +154,8 @@ class QueryProcess:
         # driver that wakes up most of its useless work; what it still does is idempotent.
         if self.checkpoint.is_committed(batch_id):
             raise FencedDriver(
-                f"query {self.name!r} was to run batch {batch_id}, which another driver has completed. "
-                "Two drivers run one pipeline; nothing was done twice. End this process"
+                f"query {self.name!r} was to run batch {batch_id}, which another driver has "
+                "completed. Two drivers run one pipeline; nothing was done twice. End this process"
             )
 
 

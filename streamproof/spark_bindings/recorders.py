@@ -1,4 +1,4 @@
-"""A process's part in the snapshots, kept beside it: the machine's state as a small file a batch."""
+"""A process's part in the snapshots, kept beside it: the machine's state, a small file a step."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RecorderFiles:
         """Add a fresh recorder for every snapshot that the process had not heard of."""
         fresh = initial_recorder(Map.fill(self._channels, True))
         known = dict(recorders.items())
-        return _recorders({**{name: fresh for name in snapshots}, **known})
+        return _recorders({**dict.fromkeys(snapshots, fresh), **known})
 
     @staticmethod
     def without(recorders: RunRecorders, snapshots: Iterable[SnapshotId]) -> RunRecorders:
@@ -65,7 +65,8 @@ class RecorderFiles:
 
     def _load(self, stored: dict[str, object]) -> Recorder[ChannelName]:
         closed, log = stored["closed"], stored["log"]
-        assert isinstance(closed, dict) and isinstance(log, dict)
+        assert isinstance(closed, dict)
+        assert isinstance(log, dict)
         return Recorder(
             recorded=bool(stored["recorded"]),
             closed=Map.build(self._channels, lambda channel: bool(closed[channel])),
@@ -75,7 +76,9 @@ class RecorderFiles:
     def _steps(self) -> list[BatchId]:
         if not self._path.is_dir():
             return []
-        return [BatchId(int(file.stem)) for file in self._path.glob("*.json") if file.stem.isdigit()]
+        return [
+            BatchId(int(file.stem)) for file in self._path.glob("*.json") if file.stem.isdigit()
+        ]
 
     def _file(self, step: BatchId) -> Path:
         return self._path / f"{step}.json"

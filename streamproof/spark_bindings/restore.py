@@ -90,15 +90,15 @@ def restore_snapshot(
 def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
     if found.status is SnapshotStatus.ABANDONED:
         raise AbandonedSnapshot(
-            f"snapshot {found.id} was abandoned: {found.reason}. It has no consistent state. Choose "
-            f"another. Run: streamproof snapshot list {source.path}"
+            f"snapshot {found.id} was abandoned: {found.reason}. It has no consistent state. "
+            f"Choose another. Run: streamproof snapshot list {source.path}"
         )
     if found.status is SnapshotStatus.REQUESTED:
         waiting = [name for name in source.wiring.queries if name not in found.states]
         raise IncompleteSnapshot(
             f"snapshot {found.id} is not complete; queries that have not recorded: "
-            f"{', '.join(waiting) or 'none, but channels are open'}. A part of a cut is no state of "
-            "the pipeline. Start the pipeline and call await_snapshot, or choose another"
+            f"{', '.join(waiting) or 'none, but channels are open'}. A part of a cut is no state "
+            "of the pipeline. Start the pipeline and call await_snapshot, or choose another"
         )
 
 
@@ -115,4 +115,3 @@ def _clone_channel(log: ChannelLog, until: Position, target: Path) -> None:
         link_or_copy(commit_file(log.path, entry.position), commit_file(target, entry.position))
     if until >= _INDEX_COMMITS_MIN:
         DeltaTable(target).create_checkpoint()
-

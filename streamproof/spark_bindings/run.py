@@ -15,7 +15,13 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import QueryFailed, StillBusy, WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.errors import (
+    QueryFailed,
+    StillBusy,
+    WrongArgument,
+    WrongSchema,
+    WrongWiring,
+)
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.process import QueryProcess
 from streamproof.spark_bindings.schema import describe, spark_schema
@@ -79,6 +85,7 @@ class Run:
         self._collector = CollectorThread(collector, directory.path)
 
     def wake_collector(self) -> None:
+        """Tell the collector that a snapshot was requested."""
         self._collector.wake()
 
     def stop(self) -> None:
@@ -117,16 +124,16 @@ class Run:
         deadline = time.monotonic() + timeout_seconds
         while True:
             ends = self._ends()
-            if self._caught_up() and self._settle(deadline) and self._caught_up():
-                if self._ends() == ends:  # settling appended nothing, so nothing is under way
-                    return
+            settled = self._caught_up() and self._settle(deadline) and self._caught_up()
+            if settled and self._ends() == ends:  # settling appended nothing: none is under way
+                return
             self.raise_failure()
             if time.monotonic() > deadline:
                 late = {name: state.behind for name, state in self.status().items()}
                 raise StillBusy(
-                    f"pipeline {self._directory.path} is not idle after {timeout_seconds} s; commits "
-                    f"left per query: {late}. A query that is always fed, or has processing-time "
-                    "timers, never is. Wait longer, or pause the feed"
+                    f"pipeline {self._directory.path} is not idle after {timeout_seconds} s; "
+                    f"commits left per query: {late}. A query that is always fed, or has "
+                    "processing-time timers, never is. Wait longer, or pause the feed"
                 )
             time.sleep(_POLL_SECONDS)
 
@@ -177,23 +184,24 @@ class Run:
         frame = query.plan(*frames)
         if not isinstance(frame, DataFrame) or not frame.isStreaming:
             raise WrongArgument(
-                f"the plan of query {query.name!r} gave {frame!r}. It must give the DataFrame that its "
-                "output channel is to hold, made from its inputs. Return one"
+                f"the plan of query {query.name!r} gave {frame!r}. It must give the DataFrame that "
+                "its output channel is to hold, made from its inputs. Return one"
             )
         found = _spark.sources_by_option(frame, "channel")
-        if found != {name: 1 for name in query.inputs}:
+        if found != dict.fromkeys(query.inputs, 1):
             raise WrongWiring(
-                f"the plan of query {query.name!r} reads {dict(found)} (sources per channel), but its "
-                f"inputs are {query.inputs}. Markers on an input that is not read once would be lost "
-                "or doubled. Use every input's DataFrame, and no other stream"
+                f"the plan of query {query.name!r} reads {dict(found)} (sources per channel), but "
+                f"its inputs are {query.inputs}. Markers on an input that is not read once would "
+                "be lost or doubled. Use every input's DataFrame, and no other stream"
             )
         declared = spark_schema(self._channels[ChannelName(query.output)].schema)
         given = {field.name: field.dataType for field in frame.schema.fields}
         if given != {field.name: field.dataType for field in declared.fields}:
             raise WrongSchema(
-                f"the plan of query {query.name!r} gives ({frame.schema.simpleString()}), but channel "
-                f"{query.output!r} stores ({describe(self._channels[ChannelName(query.output)].schema)})."
-                " Its rows could not be appended. Select, rename or cast its columns"
+                f"the plan of query {query.name!r} gives ({frame.schema.simpleString()}), but "
+                f"channel {query.output!r} stores "
+                f"({describe(self._channels[ChannelName(query.output)].schema)}). Its rows could "
+                "not be appended. Select, rename or cast its columns"
             )
         return frame
 
@@ -230,5 +238,5 @@ def _batch_function(process: QueryProcess) -> Callable[[DataFrame, int], Any]:
 def _process_all(query: StreamingQuery) -> None:
     try:
         query.processAllAvailable()
-    except Exception:  # noqa: S110 - the query has failed; `raise_failure` reports it with its name
+    except Exception:  # noqa: BLE001 - the query has failed; `raise_failure` reports it with its name
         return

@@ -12,9 +12,15 @@ from pyspark.sql.types import StructType
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema
 
 ChannelSchema: TypeAlias = "str | StructType | pa.Schema"
-"""``"plane string, delay long"`` (simple types alone), a Spark `StructType` or a `pyarrow.Schema`."""
+"""``"plane string, delay long"`` (simple types), a Spark `StructType` or a `pyarrow.Schema`."""
 
-_DDL_NAMES = {"bigint": "long", "int": "integer", "smallint": "short", "tinyint": "byte", "real": "float"}
+_DDL_NAMES = {
+    "bigint": "long",
+    "int": "integer",
+    "smallint": "short",
+    "tinyint": "byte",
+    "real": "float",
+}
 
 
 def stored_schema(schema: ChannelSchema, channel: str) -> pa.Schema:
@@ -25,29 +31,29 @@ def stored_schema(schema: ChannelSchema, channel: str) -> pa.Schema:
     WrongArgument : if it is nothing that can be read as a schema
     WrongSchema : if it is malformed, empty, or has a type that Delta cannot store
     """
+    if not isinstance(schema, str | StructType | pa.Schema):
+        example = f'{{"{channel}": "key string, value long"}}'
+        raise WrongArgument(
+            f"channel {channel!r} was given {schema!r} as its schema. A schema is a string, a "
+            f"StructType or a pyarrow.Schema. Write: {example}"
+        )
     try:
         if isinstance(schema, str):
             schema = _parse(schema)
         if isinstance(schema, StructType):
             schema = to_arrow_schema(schema, timezone="UTC")
-        if not isinstance(schema, pa.Schema):
-            raise WrongArgument(
-                f"channel {channel!r} was given {schema!r} as its schema. A schema is a string, a "
-                'StructType or a pyarrow.Schema. Write: {"' + channel + '": "key string, value long"}'
-            )
         stored = pa.schema(Schema.from_arrow(schema).to_arrow())
-    except WrongArgument:
-        raise
     except Exception as error:
         # Four libraries read schemas here, and each has errors of its own.
         raise WrongSchema(
-            f"the schema of channel {channel!r} cannot be used: {error}. Its rows could not be stored. "
+            f"the schema of channel {channel!r} cannot be used: {error}. Its rows could not be "
+            "stored. "
             'Write simple types, "key string, value long", or give a StructType or pyarrow.Schema'
         ) from error
     if len(stored.names) != len(set(stored.names)) or not stored.names:
         raise WrongSchema(
-            f"the schema of channel {channel!r} has the columns {stored.names}: there must be at least "
-            "one, and no name twice, because columns are found by name. Rename or add columns"
+            f"the schema of channel {channel!r} has the columns {stored.names}: there must be at "
+            "least one, and no name twice, because columns are found by name. Rename or add columns"
         )
     return stored.remove_metadata()
 
@@ -68,6 +74,8 @@ def fit(rows: Any, stored: pa.Schema, channel: str) -> pa.Table:
     Parameters
     ----------
     rows : a `pyarrow.Table` or `RecordBatch`, or a pandas frame
+    stored : the channel's schema
+    channel : its name, for messages
 
     Raises
     ------
@@ -78,14 +86,15 @@ def fit(rows: Any, stored: pa.Schema, channel: str) -> pa.Table:
             rows = pa.Table.from_batches([rows])
         elif not isinstance(rows, pa.Table):
             rows = pa.Table.from_pandas(rows, preserve_index=False)
-        if sorted(rows.column_names) != sorted(stored.names):
-            raise ValueError(f"their columns are {rows.column_names}")
-        return rows.select(stored.names).cast(stored)
-    except Exception as error:
-        raise WrongRows(
-            f"rows do not fit channel {channel!r} ({describe(stored)}): {error}. Nothing was "
-            "appended. Rename, add or cast their columns"
-        ) from error
+        if sorted(rows.column_names) == sorted(stored.names):
+            return rows.select(stored.names).cast(stored)
+        wrong = f"their columns are {rows.column_names}"
+    except Exception as error:  # noqa: BLE001 - pyarrow and pandas have many; raised below
+        wrong = str(error)
+    raise WrongRows(
+        f"rows do not fit channel {channel!r} ({describe(stored)}): {wrong}. Nothing was appended. "
+        "Rename, add or cast their columns"
+    )
 
 
 def _parse(text: str) -> StructType:

@@ -1,4 +1,4 @@
-"""The snapshots of a pipeline as files: what was asked for, what each process recorded, what is whole.
+"""The snapshots of a pipeline as files: asked for, recorded part by part, and then whole.
 
 ``snapshots/<id>/request.json`` asks for one; ``states/<process>.json`` is a process's recorded
 state, a batch number and positions; ``channels/<process>.json`` what was in its input channels;
@@ -48,7 +48,7 @@ class SnapshotStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RecordedState:
-    """A query's state at the cut: its checkpoint as of a batch, and what it had received by then."""
+    """A query's state at the cut: its checkpoint as of a batch, and what it had received."""
 
     batch: BatchId
     received: Mapping[ChannelName, Position]
@@ -150,8 +150,8 @@ class SnapshotFiles:
         if request is None:
             known = ", ".join(self.ids()) or "none"
             raise UnknownSnapshot(
-                f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. Nothing "
-                f"was changed. Run: streamproof snapshot list {self.path.parent}"
+                f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. "
+                f"Nothing was changed. Run: streamproof snapshot list {self.path.parent}"
             )
         manifest = read_json(self.path / snapshot / "manifest.json")
         abandoned = read_json(self.path / snapshot / "abandoned.json")
@@ -183,8 +183,9 @@ class SnapshotFiles:
         value = {"batch": state.batch, "received": dict(state.received)}
         if not write_json_once(file, value) and read_json(file) != value:
             raise FencedDriver(
-                f"query {query!r} recorded {value} for snapshot {snapshot}, but {read_json(file)} was "
-                "recorded before. Two drivers run this pipeline; the first record stays. End one"
+                f"query {query!r} recorded {value} for snapshot {snapshot}, but {read_json(file)} "
+                "was recorded before. Two drivers run this pipeline; the first record stays. End "
+                "one"
             )
 
     def save_channels(

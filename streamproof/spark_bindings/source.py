@@ -55,7 +55,7 @@ class ChannelReader(DataSourceStreamReader):
         """Give the offset before the first commit. Spark asks once in a query's life."""
         return self._offset(Position(0))
 
-    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
+    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:  # noqa: ARG002
         """Give the end of the next batch. Spark asks before every batch, in the planner.
 
         The limit that Spark offers is ignored: ours are part of the channel's options.
@@ -90,6 +90,7 @@ class ChannelSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
+        """Give the name of the format."""
         return SOURCE_NAME
 
     def streamReader(self, schema: StructType) -> ChannelReader:

@@ -55,13 +55,13 @@ class Query:
     def __post_init__(self) -> None:
         if isinstance(self.inputs, str) or not isinstance(self.inputs, tuple):
             raise WrongArgument(
-                f"query {self.name!r} has inputs={self.inputs!r}. Inputs are a tuple of channel names, "
-                f"also if there is one. Write: inputs=({str(self.inputs)!r},)"
+                f"query {self.name!r} has inputs={self.inputs!r}. Inputs are a tuple of channel "
+                f"names, also if there is one. Write: inputs=({str(self.inputs)!r},)"
             )
         if not callable(self.plan):
             raise WrongArgument(
-                f"query {self.name!r} has plan={self.plan!r}. A plan is a function from DataFrames to a "
-                "DataFrame, called once at the start. Write: plan=lambda rows: rows.where(...)"
+                f"query {self.name!r} has plan={self.plan!r}. A plan is a function from DataFrames "
+                "to a DataFrame, called once at the start. Write: plan=lambda rows: rows.where(...)"
             )
         if not isinstance(self.output_mode, OutputMode):
             raise WrongArgument(
@@ -72,15 +72,16 @@ class Query:
             _require_name(text, f"query {self.name!r}")
         if not self.inputs or len(set(self.inputs)) != len(self.inputs):
             raise WrongWiring(
-                f"query {self.name!r} has the inputs {self.inputs}. It needs at least one, and each "
-                "once: a channel that is read twice has two positions. Use one DataFrame in both places"
+                f"query {self.name!r} has the inputs {self.inputs}. It needs at least one, and "
+                "each once: a channel that is read twice has two positions. Use one DataFrame in "
+                "both places"
             )
         limits = (self.commits_per_batch_max, self.rows_per_batch_max or 1)
         if self.trigger_interval_ms < 0 or min(limits) < 1:
             raise WrongWiring(
                 f"query {self.name!r} has trigger_interval_ms={self.trigger_interval_ms}, "
-                f"commits_per_batch_max={limits[0]}, rows_per_batch_max={self.rows_per_batch_max}. It "
-                "would never advance. Give an interval of at least 0 and limits of at least 1"
+                f"commits_per_batch_max={limits[0]}, rows_per_batch_max={self.rows_per_batch_max}. "
+                "It would never advance. Give an interval of at least 0 and limits of at least 1"
             )
 
 
@@ -94,6 +95,7 @@ class Wiring:
 
     @property
     def queries(self) -> tuple[QueryName, ...]:
+        """The queries, in the order of their declaration."""
         return tuple(self.inputs)
 
     @property
@@ -142,8 +144,8 @@ def wire(channels: Sequence[str], queries: Sequence[Query]) -> Wiring:
     """
     if not queries or not channels:
         raise WrongWiring(
-            f"a pipeline was given {len(channels)} channels and {len(queries)} queries. It needs one "
-            "of each at least. Write: Pipeline(path, channels={...}, queries=[Query(...)])"
+            f"a pipeline was given {len(channels)} channels and {len(queries)} queries. It needs "
+            "one of each at least. Write: Pipeline(path, channels={...}, queries=[Query(...)])"
         )
     for channel in channels:
         _require_name(channel, "a channel")
@@ -153,14 +155,15 @@ def wire(channels: Sequence[str], queries: Sequence[Query]) -> Wiring:
         for channel in (*query.inputs, query.output):
             if channel not in channels:
                 raise WrongWiring(
-                    f"query {query.name!r} uses channel {channel!r}, which is not declared; declared "
-                    f"are {', '.join(channels)}. Add it to channels={{...}} with its schema"
+                    f"query {query.name!r} uses channel {channel!r}, which is not declared; "
+                    f"declared are {', '.join(channels)}. Add it to channels={{...}} with its "
+                    "schema"
                 )
         if query.output in writers:
             raise WrongWiring(
-                f"channel {query.output!r} is written by two queries, {writers[query.output]!r} and "
-                f"{query.name!r}. Their markers could not be told apart in it. Give each a channel, "
-                "and let their reader take both as inputs"
+                f"channel {query.output!r} is written by two queries, {writers[query.output]!r} "
+                f"and {query.name!r}. Their markers could not be told apart in it. Give each a "
+                "channel, and let their reader take both as inputs"
             )
         writers[query.output] = query.name
     wiring = Wiring(
@@ -199,14 +202,14 @@ def _require_distinct(names: list[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise WrongWiring(
-            f"two queries are called {', '.join(map(repr, twice))}. Each has a directory of its name, "
-            "and they would share a checkpoint. Rename one"
+            f"two queries are called {', '.join(map(repr, twice))}. Each has a directory of its "
+            "name, and they would share a checkpoint. Rename one"
         )
 
 
 def _require_name(text: object, whose: str) -> None:
     if not is_name(text):
         raise WrongWiring(
-            f"{whose} uses the name {text!r}. A name becomes a directory: it has letters, digits and "
-            "underscores, begins with a letter and is at most 63 long. Rename it"
+            f"{whose} uses the name {text!r}. A name becomes a directory: it has letters, digits "
+            "and underscores, begins with a letter and is at most 63 long. Rename it"
         )

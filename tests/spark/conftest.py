@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import spark_session
+from tests.spark.driver import test_session
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -18,6 +18,6 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Give a session with two cores and a 1 GB driver."""
-    session = spark_session("streamproof-tests", memory="1g")
+    session = test_session()
     yield session
     session.stop()

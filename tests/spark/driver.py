@@ -1,0 +1,87 @@
+"""A driver process of its own, to be killed or frozen: ``python -m tests.spark.driver PATH``.
+
+It asks for a snapshot between two feeds, starts the chain and runs it to the end. A failpoint in
+its environment decides where it dies. Whoever starts it again does the same work again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from streamproof.spark_bindings import spark_session
+from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
+from tests.spark.pipelines import chain, feed
+
+ROOT = Path(__file__).parents[2]
+IDS_BEFORE, IDS = 10, 20
+_POLL_SECONDS = 0.05
+
+# The first compiler alone, and the plain collector: a session that lives for seconds has no use for
+# code optimised in its background, and two cores have no room for that.
+FAST_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+def test_session() -> SparkSession:
+    """Start a session that is soon ready."""
+    return spark_session("streamproof-tests", memory="1g", settings=FAST_START)
+
+
+test_session.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
+
+
+def run(path: Path) -> None:
+    """Ask for a snapshot, feed, and run the chain until it is idle."""
+    pipeline = chain(path)
+    feed(pipeline, 0, IDS_BEFORE)
+    if not pipeline.snapshots():
+        pipeline.snapshot()
+    feed(pipeline, IDS_BEFORE, IDS)
+    with pipeline.start(test_session()):
+        while FREEZE in os.environ and all(query.running for query in pipeline.status().values()):
+            time.sleep(_POLL_SECONDS)  # a driver that is to be replaced runs until it finds out
+        for snapshot in pipeline.snapshots():
+            pipeline.await_snapshot(snapshot.id)
+        pipeline.await_idle()
+
+
+def begin(path: Path, failpoint: str, *, freeze: bool = False) -> subprocess.Popen[bytes]:
+    """Start a driver in a process group of its own, that dies or freezes at a failpoint."""
+    environment = {**os.environ, VARIABLE: failpoint, **({FREEZE: "1"} if freeze else {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.spark.driver", str(path)],
+        cwd=ROOT,
+        env=environment,
+        start_new_session=True,  # its group is its own, and its number is the process's
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def await_frozen(process: subprocess.Popen[bytes], timeout_seconds: float) -> None:
+    """Wait until a driver has stopped itself."""
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        if fields[0] == "T":
+            return
+        assert process.poll() is None, f"the driver ended with {process.returncode}"
+        time.sleep(_POLL_SECONDS)
+    raise AssertionError(f"the driver did not reach its failpoint in {timeout_seconds} s")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a driver that `begin` started, with its JVM, if it is still there."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]))

@@ -1,0 +1,288 @@
+"""Channels without Spark: FIFO by position, appended once, fenced, and readable to a marker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from streamproof.spark_bindings import _spark, channel_log
+from streamproof.spark_bindings import channel as channel_module
+from streamproof.spark_bindings.channel import Channel, write_file
+from streamproof.spark_bindings.errors import (
+    ChannelDamaged,
+    FencedDriver,
+    InconsistentCut,
+    WrongArgument,
+    WrongRows,
+    WrongSchema,
+    WrongWiring,
+)
+from streamproof.spark_bindings.failpoints import Failpoint
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
+from streamproof.spark_bindings.schema import spark_schema, stored_schema
+
+SCHEMA = stored_schema("id long, name string", "rows")
+FIRST, SECOND = SnapshotId("000001"), SnapshotId("000002")
+
+
+def make(path: Path, *, writer: str | None = None, pipeline: str = "p") -> Channel:
+    if not path.exists():
+        Channel.create(path, SCHEMA)
+    name = None if writer is None else QueryName(writer)
+    return Channel(path, ChannelName(path.name), pipeline=pipeline, writer=name)
+
+
+def rows(*ids: int) -> pa.Table:
+    return pa.table({"id": list(ids), "name": [str(number) for number in ids]})
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Let a batch's rows be a table: no executors. Counts how batches were run."""
+    runs = {"written": 0, "dropped": 0}
+
+    def write_partitions(table: pa.Table, write: Any) -> list[Any]:
+        runs["written"] += 1
+        written = write(iter(table.to_batches()))
+        return [] if written is None else [written]
+
+    def run_to_end(table: pa.Table) -> None:
+        runs["dropped"] += 1
+
+    monkeypatch.setattr(_spark, "write_partitions", write_partitions)
+    monkeypatch.setattr(_spark, "run_to_end", run_to_end)
+    return runs
+
+
+def once(channel: Channel, table: Any, batch: int, identity: str = "q") -> None:
+    channel.append_once(table, identity, BatchId(batch))
+
+
+def test_each_append_is_one_position_in_order(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    assert channel.append(rows(1, 2)) == 1
+    assert channel.append(rows(3).to_pandas()) == 2
+    assert channel.append(rows(4).to_batches()[0]) == 3
+    assert channel.rows()["id"].to_pylist() == [1, 2, 3, 4]
+    assert channel.rows(1, 2)["id"].to_pylist() == [3]
+    assert channel.rows(3).num_rows == 0
+    assert channel.log.last() == 3
+
+
+def test_a_producer_may_repeat_what_it_appended(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    assert channel.append(rows(1), producer="gate", sequence=5) == 1
+    assert channel.append(rows(1), producer="gate", sequence=5) is None
+    assert channel.append(rows(1), producer="gate", sequence=4) is None
+    assert channel.append(rows(2), producer="other", sequence=5) == 2
+    assert channel.append(rows(3), producer="gate", sequence=9) == 3
+    assert channel.rows()["id"].to_pylist() == [1, 2, 3]
+
+
+def test_columns_are_found_by_name_and_cast_if_nothing_is_lost(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    channel.append(pa.table({"name": ["a"], "id": pa.array([7], pa.int16())}))
+    assert channel.rows().to_pylist() == [{"id": 7, "name": "a"}]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pa.table({"id": [1]}),
+        pa.table({"id": [1], "name": ["a"], "more": [1]}),
+        pa.table({"id": ["x"], "name": ["a"]}),
+        pa.table({"id": [1.5], "name": ["a"]}),
+        pd.DataFrame({"id": [1], "nom": ["a"]}),
+        [1, 2],
+    ],
+    ids=["missing", "extra", "type", "lossy", "pandas", "list"],
+)
+def test_rows_that_do_not_fit_are_refused_and_nothing_is_appended(
+    tmp_path: Path, wrong: object
+) -> None:
+    channel = make(tmp_path / "rows")
+    with pytest.raises(WrongRows, match="Nothing was appended"):
+        channel.append(wrong)
+    assert channel.log.last() == 0
+
+
+def test_half_an_identity_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongArgument, match="identifies nothing"):
+        make(tmp_path / "rows").append(rows(1), producer="gate")
+
+
+def test_a_channel_of_a_query_cannot_be_fed(tmp_path: Path) -> None:
+    with pytest.raises(WrongWiring, match="written by query 'sum'"):
+        make(tmp_path / "rows", writer="sum").append(rows(1))
+
+
+def test_another_schema_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongSchema, match="stores .id int64, name string."):
+        make(tmp_path / "rows").require_schema(stored_schema("id string", "rows"))
+
+
+def test_a_batch_is_appended_once_but_runs_again(tmp_path: Path, batches: dict[str, int]) -> None:
+    channel = make(tmp_path / "rows", writer="q")
+    for _ in range(3):
+        once(channel, rows(1, 2), 0)
+    once(channel, rows(3), 1)
+    assert channel.rows()["id"].to_pylist() == [1, 2, 3]
+    assert batches == {"written": 2, "dropped": 2}
+
+
+def test_a_batch_without_rows_takes_no_position(tmp_path: Path, batches: dict[str, int]) -> None:
+    channel = make(tmp_path / "rows", writer="q")
+    once(channel, rows(), 0)
+    assert channel.log.last() == 0
+    assert batches == {"written": 1, "dropped": 0}
+
+
+def test_a_restored_query_is_not_taken_for_the_one_it_came_from(
+    tmp_path: Path, batches: dict[str, int]
+) -> None:
+    channel = make(tmp_path / "rows", writer="q")
+    once(channel, rows(1), 7, identity="old")
+    once(channel, rows(2), 3, identity="new")
+    assert channel.rows()["id"].to_pylist() == [1, 2]
+    assert batches["written"] == 2
+
+
+@pytest.mark.usefixtures("batches")
+def test_an_earlier_batch_than_the_last_is_a_replaced_driver(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows", writer="q")
+    once(channel, rows(1), 4)
+    with pytest.raises(FencedDriver, match="batch 4"):
+        once(channel, rows(9), 3)
+    assert channel.rows()["id"].to_pylist() == [1]
+
+
+@pytest.mark.usefixtures("batches")
+def test_a_driver_that_sleeps_between_check_and_commit_is_refused_by_delta(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen, other = (make(tmp_path / "rows", writer="q") for _ in range(2))
+
+    def overtake(point: Failpoint, _where: str) -> None:
+        if point is Failpoint.APPEND_CHECKED:
+            monkeypatch.setattr(channel_module, "reached", lambda *_: None)
+            once(other, rows(1), 0)
+
+    monkeypatch.setattr(channel_module, "reached", overtake)
+    with pytest.raises(FencedDriver, match="appended by another driver"):
+        once(frozen, rows(1), 0)
+    assert frozen.rows()["id"].to_pylist() == [1]
+
+
+def test_a_marker_is_a_commit_without_rows_and_is_sent_once(tmp_path: Path) -> None:
+    one, two = (make(tmp_path / "rows") for _ in range(2))
+    one.append(rows(1))
+    for channel in (one, two, one):
+        channel.append_marker_once(FIRST)
+    two.append(rows(2))
+    entries = list(one.log.entries(Position(0), one.log.last()))
+    assert [entry.marker for entry in entries] == [None, FIRST, None]
+    assert [entry.is_message for entry in entries] == [True, False, True]
+    assert one.log.find_marker(FIRST) == 2
+    assert one.log.find_marker(SECOND) is None
+
+
+def test_a_batch_ends_at_a_marker_and_never_past_it(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    channel.append(rows(1))
+    channel.append_marker_once(FIRST)
+    channel.append_marker_once(SECOND)
+    channel.append(rows(2))
+    ends = [channel.log.batch_end(Position(start), 100, None) for start in range(5)]
+    assert ends == [2, 2, 3, 4, 4]
+
+
+def test_a_batch_ends_at_its_limits_but_takes_one_commit(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    for count in (5, 1, 1, 9):
+        channel.append(rows(*range(count)))
+    log = channel.log
+    assert log.batch_end(Position(0), 3, None) == 3
+    assert log.batch_end(Position(0), 100, 6) == 2
+    assert log.batch_end(Position(3), 100, 6) == 4
+
+
+def test_a_marker_of_the_pipeline_that_was_restored_is_skipped(tmp_path: Path) -> None:
+    make(tmp_path / "rows", pipeline="old").append_marker_once(FIRST)
+    channel = make(tmp_path / "rows", pipeline="new")
+    channel.append(rows(1))
+    assert channel.log.batch_end(Position(0), 100, None) == 2
+    assert channel.log.find_marker(FIRST) is None
+
+
+def test_the_end_of_a_channels_state_is_found_by_count(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    channel.append(rows(1))  # 1
+    channel.append(rows(2))  # 2
+    channel.append_marker_once(SECOND)  # 3: another snapshot's
+    channel.append(rows(3))  # 4
+    channel.append_marker_once(FIRST)  # 5
+    log = channel.log
+    assert log.end_of_state(Position(1), 2, Position(5)) == 4
+    assert log.end_of_state(Position(5), 0, Position(5)) == 5
+    with pytest.raises(InconsistentCut, match="has 2 commits with rows between 1"):
+        log.end_of_state(Position(1), 1, Position(5))
+    with pytest.raises(InconsistentCut):
+        log.end_of_state(Position(6), 0, Position(5))
+
+
+def test_a_lost_commit_or_file_is_reported(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    channel.append(rows(1))
+    with pytest.raises(ChannelDamaged, match="no commit 2"):
+        channel.log.entry(Position(2))
+    (channel.path / channel.log.entry(Position(1)).files[0].path).unlink()
+    with pytest.raises(ChannelDamaged, match="is gone"):
+        channel.rows()
+
+
+def test_a_file_without_rows_is_not_written(tmp_path: Path) -> None:
+    assert write_file(tmp_path, "x", SCHEMA, iter(rows().to_batches())) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_positions_are_read_back_in_order(tmp_path: Path) -> None:
+    channel = make(tmp_path / "rows")
+    for number in range(120):  # past Delta's own checkpoint, which is written every 100 commits
+        channel.append(rows(number))
+    assert channel.rows()["id"].to_pylist() == list(range(120))
+    assert channel_log.committed_positions(channel.path) != []
+    assert make(tmp_path / "rows").log.last() == 120
+
+
+@pytest.mark.parametrize(
+    ("declared", "stored"),
+    [
+        ("a long, b string", {"a": "int64", "b": "string"}),
+        ("a BIGINT,b int, c decimal(10,2)", {"a": "int64", "b": "int32", "c": "decimal128(10, 2)"}),
+        (
+            "t timestamp, d date, x double",
+            {"t": "timestamp[us, tz=UTC]", "d": "date32[day]", "x": "double"},
+        ),
+        (pa.schema([("l", pa.list_(pa.large_string()))]), {"l": "list<element: string>"}),
+    ],
+    ids=["simple", "ddl", "time", "arrow"],
+)
+def test_a_schema_is_stored_as_delta_has_it(declared: Any, stored: dict[str, str]) -> None:
+    found = stored_schema(declared, "c")
+    assert {field.name: str(field.type) for field in found} == stored
+    assert stored_schema(spark_schema(found), "c") == found
+
+
+@pytest.mark.parametrize("wrong", ["", "a", "a frog", "a long, a long"])
+def test_a_malformed_schema_is_refused(wrong: str) -> None:
+    with pytest.raises(WrongSchema):
+        stored_schema(wrong, "c")
+
+
+def test_a_schema_of_a_wrong_type_is_refused() -> None:
+    with pytest.raises(WrongArgument, match="key string, value long"):
+        stored_schema(["a"], "c")

@@ -1,0 +1,140 @@
+"""What is wrong with a pipeline's definition, or its directory, is said at the call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings.errors import (
+    NotAPipeline,
+    NotRunning,
+    WrongArgument,
+    WrongSchema,
+    WrongWiring,
+)
+
+SCHEMAS = {"a": "x long", "b": "x long", "c": "x long"}
+
+
+def query(name: str, *inputs: str, output: str, **more: Any) -> Query:
+    return Query(name, inputs=inputs, output=output, plan=lambda *frames: frames[0], **more)
+
+
+def make(path: Path, *queries: Query, channels: Any = None) -> Pipeline:
+    return Pipeline(path, channels=channels or SCHEMAS, queries=queries)
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([], "needs one of each"),
+        ([("q", ["a"], "z")], "not declared"),
+        ([("q", ["a"], "b"), ("r", ["a"], "b")], "written by two queries, 'q' and 'r'"),
+        ([("q", ["a"], "b"), ("q", ["a"], "c")], "two queries are called 'q'"),
+        ([("q", ["b"], "c"), ("r", ["c"], "b")], "no source channel leads to 'q', 'r'"),
+        ([("q", ["a", "a"], "b")], "each once"),
+        ([("q", [], "b")], "at least one"),
+        ([("../q", ["a"], "b")], "becomes a directory"),
+    ],
+    ids=["none", "unknown", "two-writers", "two-names", "unreachable", "twice", "no-input", "name"],
+)
+def test_wrong_wiring_is_refused_before_anything_is_created(
+    tmp_path: Path, queries: list[tuple[str, list[str], str]], message: str
+) -> None:
+    with pytest.raises(WrongWiring, match=message):
+        make(tmp_path / "p", *(query(name, *inputs, output=out) for name, inputs, out in queries))
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"inputs": "a"}, "inputs=\\('a',\\)"),
+        ({"plan": 3}, "A plan is a function"),
+        ({"output_mode": "append"}, "OutputMode.APPEND"),
+    ],
+    ids=["inputs", "plan", "mode"],
+)
+def test_a_query_with_a_wrong_type_is_refused(arguments: dict[str, Any], message: str) -> None:
+    good = {"name": "q", "inputs": ("a",), "output": "b", "plan": lambda rows: rows}
+    with pytest.raises(WrongArgument, match=message):
+        Query(**{**good, **arguments})
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"trigger_interval_ms": -1}, {"commits_per_batch_max": 0}, {"rows_per_batch_max": -5}],
+    ids=str,
+)
+def test_a_query_that_would_never_advance_is_refused(limits: dict[str, int]) -> None:
+    with pytest.raises(WrongWiring, match="never advance"):
+        query("q", "a", output="b", **limits)
+
+
+def test_wrong_arguments_of_a_pipeline_are_refused(tmp_path: Path) -> None:
+    for channels, queries in ((["a"], []), (SCHEMAS, ["q"])):
+        with pytest.raises(WrongArgument):
+            Pipeline(tmp_path / "p", channels=channels, queries=queries)
+
+
+def test_a_directory_that_is_no_pipeline_is_refused_and_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(NotAPipeline, match="is not a pipeline: it has no pipeline.json"):
+        make(tmp_path, query("q", "a", output="b"))
+    assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_a_pipeline_of_another_format_is_refused(tmp_path: Path) -> None:
+    make(tmp_path / "p", query("q", "a", output="b"))
+    file = tmp_path / "p" / "pipeline.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "format": 9}))
+    with pytest.raises(NotAPipeline, match="format 9"):
+        make(tmp_path / "p", query("q", "a", output="b"))
+
+
+def test_a_pipeline_is_opened_again_as_it_was(tmp_path: Path) -> None:
+    one = make(tmp_path / "p", query("q", "a", output="b"))
+    assert one.channel("a").append(pa.table({"x": [1]})) == 1
+    two = make(tmp_path / "p", query("q", "a", output="b"))
+    assert two.channel("a").rows()["x"].to_pylist() == [1]
+    with pytest.raises(WrongWiring, match="other channels or queries"):
+        make(tmp_path / "p", query("q", "a", output="c"))
+    with pytest.raises(WrongSchema, match="channel 'b' stores"):
+        make(tmp_path / "p", query("q", "a", output="b"), channels={**SCHEMAS, "b": "y string"})
+
+
+def test_an_empty_directory_becomes_a_pipeline(tmp_path: Path) -> None:
+    make(tmp_path, query("q", "a", output="b"))
+    assert (tmp_path / "pipeline.json").exists()
+
+
+def test_a_channel_that_there_is_not_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WrongWiring, match="it has a, b, c"):
+        make(tmp_path / "p", query("q", "a", output="b")).channel("d")
+
+
+def test_a_pipeline_that_does_not_run_says_so(tmp_path: Path) -> None:
+    pipeline = make(tmp_path / "p", query("q", "a", output="b"))
+    for call in (pipeline.await_idle, pipeline.status):
+        with pytest.raises(NotRunning, match="start"):
+            call()
+    pipeline.stop()
+
+
+def test_a_cycle_that_no_source_feeds_is_refused(tmp_path: Path) -> None:
+    channels = dict.fromkeys("abcde", "x long")
+    fine = [query("q", "a", "c", output="b"), query("r", "b", output="c")]
+    make(tmp_path / "fine", *fine, channels=channels)
+    with pytest.raises(WrongWiring, match="'s', 't'"):
+        make(
+            tmp_path / "p",
+            *fine,
+            query("s", "e", output="d"),
+            query("t", "d", output="e"),
+            channels=channels,
+        )
