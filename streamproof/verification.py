@@ -34,6 +34,7 @@ from streamproof.models.verdict import (
     ExitCode,
     Json,
     Proved,
+    Undetermined,
     Verdict,
     exit_code,
     weakest,
@@ -71,6 +72,8 @@ class ProtocolReport:
     @property
     def verdict(self) -> Verdict:
         """The weakest of the safety verdicts and the proof; mutants count in `exit_code`."""
+        if not self.checks:
+            return Undetermined(("no model of the protocol was explored",))
         explored = [report.safety for _, _, report in self.checks]
         return weakest([*explored, self.proof.verdict])
 

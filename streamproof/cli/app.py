@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from streamproof.cli import certify, check, graph, list_models, mutate, prove, replay, show
+from streamproof.cli import certify, check, graph, list_models, mutate, prove, replay, show, verify
 from streamproof.cli.errors import with_exit_code
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("graph")(with_exit_code(graph.graph))
 app.command("mutate")(with_exit_code(mutate.mutate))
 app.command("prove")(with_exit_code(prove.prove))
 app.command("certify")(with_exit_code(certify.certify))
+app.command("verify")(with_exit_code(verify.verify))
 app.command("list")(with_exit_code(list_models.list_models))
 
 

@@ -1,0 +1,40 @@
+"""The report of `streamproof verify` as one page that needs nothing else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from streamproof import __version__
+from streamproof.cli.report import Row
+from streamproof.models.verdict import ExitCode, Json
+from streamproof.verification import ProtocolReport
+
+
+def write_html(
+    path: Path,
+    rows: list[Row],
+    reports: list[ProtocolReport],
+    example: Json | None,
+    code: ExitCode,
+) -> None:
+    """Write the page; folders on the way to it are made."""
+    environment = Environment(
+        loader=PackageLoader("streamproof.cli"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("verify.html").render(
+        rows=rows,
+        reports=reports,
+        example=example,
+        green=code is ExitCode.GREEN,
+        version=__version__,
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")

@@ -1,0 +1,68 @@
+"""The table of verdicts: one line for each thing that was shown about a protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamproof.cli.render import COLOURS, remark_on
+from streamproof.models.verdict import ExitCode, Json, Undetermined, Verdict
+from streamproof.verification import ProtocolReport
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table of verdicts.
+
+    Attributes
+    ----------
+    verdict : a verdict's name, or what became of mutants and of the example
+    colour : as the verdict of that strength has
+    """
+
+    subject: str
+    what: str
+    verdict: str
+    colour: str
+    counts: str
+    seconds: float | None
+    remark: str = ""
+
+
+def rows_of(report: ProtocolReport) -> list[Row]:
+    """Give a protocol's lines: each exploration, its mutants, its proof, and what is not known."""
+    name = report.protocol
+    rows = []
+    for model, size, found in report.checks:
+        verdict = found.safety
+        counts = f"{found.counts.distinct:,} states, depth {found.counts.depth}"
+        what = f"{model}, size {size}"
+        rows.append(_row(name, what, verdict, counts, found.seconds))
+    killed, total = report.mutation.to_json()["killed"], len(report.mutation.results)
+    caught = report.mutation.exit_code is ExitCode.GREEN
+    fate = ("KILLED", "green") if caught else ("NOT ALL KILLED", "bold red")
+    rows.append(Row(name, "mutants", *fate, f"{killed} of {total} killed", None))
+    proof, verdict = report.proof, report.proof.verdict
+    discharged = f"{len(proof.outcomes) - len(proof.failed)} of {len(proof.outcomes)} obligations"
+    rows.append(_row(name, "any size", verdict, discharged, proof.seconds))
+    rows += [
+        _row(name, f"liveness: {prop}", Undetermined(("needs the liveness engine",)), "", None)
+        for prop in report.liveness_undetermined
+    ]
+    return rows
+
+
+def _row(name: str, what: str, verdict: Verdict, counts: str, seconds: float | None) -> Row:
+    status = verdict.status
+    return Row(name, what, status.value, COLOURS[status], counts, seconds, remark_on(verdict))
+
+
+def example_row(ran: Json) -> Row:
+    """Give the example's line."""
+    what = "Spark: kill, restore"
+    if "missing" in ran:
+        return Row("flights", what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
+    counts = f"{ran.get('rows', 0):,} flights"
+    if not ran["equal"]:
+        return Row("flights", what, "DIFFERS", "bold red", counts, ran.get("seconds"))
+    remark = "the restored run ends with the same rows as the other"
+    return Row("flights", what, "EQUAL", "green", counts, ran.get("seconds"), remark)

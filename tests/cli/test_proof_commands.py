@@ -1,0 +1,111 @@
+"""The commands that prove, certify and verify: exit codes, and what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from streamproof.cli import certify, verify
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+from tests.test_verification import small_report
+
+TOY = "tests/proofs/toy.py"
+
+
+@pytest.fixture(scope="module")
+def report():
+    return small_report()
+
+
+@pytest.fixture
+def quick(report, monkeypatch):
+    """Commands that verify find the result of a small verification at once."""
+    for module in (certify, verify):
+        monkeypatch.setattr(module, "verify_protocol", lambda *_args, **_kwargs: report)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_prove_says_for_which_sizes_it_holds():
+    ran = run("prove", TOY)
+    assert ran.exit_code == ExitCode.GREEN
+    assert "any number of elements in every domain" in ran.stdout
+    assert "PROVED" in ran.stdout
+
+
+def test_prove_shows_why_an_obligation_fails(tmp_path):
+    weak = tmp_path / "weak.py"
+    text = Path(TOY).read_text(encoding="utf-8")
+    weak.write_text(text.replace("conjuncts=(served_in_order, ", "conjuncts=("), encoding="utf-8")
+    ran = run("prove", str(weak))
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert "consecution: waiting_is_ahead by take/0: sat" in ran.stdout
+    assert "with 2 elements in every domain, not reachable" in ran.stdout
+    assert "served: 0 -> 1" in ran.stdout
+    told = json.loads(run("prove", str(weak), "--json").stdout)
+    assert told["verdict"]["status"] == "UNDETERMINED"
+
+
+def test_prove_refuses_what_has_no_invariant():
+    ran = run("prove", "examples/two_phase_commit.py")
+    assert ran.exit_code == ExitCode.WRONG_USE
+
+
+def test_certify_writes_the_certificate(quick, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "streamproof.verification.certificate_path", lambda name: tmp_path / f"{name}.json"
+    )
+    ran = run("certify", "chandy_lamport", "--json")
+    assert ran.exit_code == ExitCode.GREEN
+    assert (tmp_path / "chandy_lamport.json").is_file()
+
+
+def test_verify_without_the_example_shows_one_table(quick, tmp_path):
+    page = tmp_path / "deep" / "report.html"
+    ran = run("verify", "--no-example", "--html", str(page))
+    assert ran.exit_code == ExitCode.GREEN
+    assert "102 of 102 obligations" in ran.stdout
+    assert "liveness: every_snapshot_completes" in ran.stdout
+    assert "not claimed, since not checked yet: every_snapshot_completes" in ran.stdout
+    assert "everything that is claimed holds" in page.read_text(encoding="utf-8")
+
+
+def test_verify_as_json_gives_what_is_printed(quick):
+    told = json.loads(run("verify", "--no-example", "--json").stdout)
+    assert told["exit_code"] == 0
+    assert told["protocols"][0]["proof"]["verdict"]["status"] == "PROVED"
+    assert told["protocols"][0]["liveness_undetermined"] == ["every_snapshot_completes"]
+
+
+@pytest.mark.parametrize(
+    ("ran", "code", "said"),
+    [
+        ({"equal": True, "rows": 10}, ExitCode.GREEN, "EQUAL"),
+        ({"equal": False, "rows": 10}, ExitCode.REFUTED, "DIFFERS"),
+        ({"missing": "no examples here"}, ExitCode.UNDETERMINED, "NOT RUN"),
+    ],
+)
+def test_the_examples_outcome_counts(quick, monkeypatch, ran, code, said):
+    monkeypatch.setattr(verify, "run_example", lambda _rows: ran)
+    shown = run("verify")
+    assert shown.exit_code == code
+    assert said in shown.stdout
+
+
+def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
+    silent = tmp_path / "flights.py"
+    silent.write_text("print('no json')\n", encoding="utf-8")
+    monkeypatch.setattr(verify, "example_path", lambda: silent)
+    assert verify.run_example(5)["equal"] is False
+    failing = tmp_path / "failing.py"
+    failing.write_text("import sys; print('{\"equal\": true}'); sys.exit(1)\n", encoding="utf-8")
+    monkeypatch.setattr(verify, "example_path", lambda: failing)
+    assert verify.run_example(None)["equal"] is False
+    monkeypatch.setattr(verify, "example_path", lambda: None)
+    assert "missing" in verify.run_example(None)
