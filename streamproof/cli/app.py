@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from streamproof.cli import certify, check, graph, list_models, mutate, prove, replay, show, verify
+from streamproof.cli import (
+    certify,
+    check,
+    graph,
+    list_models,
+    mutate,
+    prove,
+    replay,
+    show,
+    snapshot,
+    verify,
+)
 from streamproof.cli.errors import with_exit_code
 
 app = typer.Typer(
@@ -24,6 +35,7 @@ app.command("prove")(with_exit_code(prove.prove))
 app.command("certify")(with_exit_code(certify.certify))
 app.command("verify")(with_exit_code(verify.verify))
 app.command("list")(with_exit_code(list_models.list_models))
+app.add_typer(snapshot.snapshot_app, name="snapshot")
 
 
 def main() -> None:

@@ -1,0 +1,142 @@
+"""`streamproof snapshot list | show | restore`: a pipeline's snapshots, without a Spark session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from streamproof.cli.errors import with_exit_code
+from streamproof.cli.options import AsJson
+from streamproof.cli.render import console, print_json
+from streamproof.models.verdict import ExitCode, Json
+
+if TYPE_CHECKING:
+    from streamproof.spark_bindings import Snapshot
+
+snapshot_app = typer.Typer(
+    help="List, show and restore the snapshots of a pipeline.", no_args_is_help=True
+)
+
+PipelinePath: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="PIPELINE", help="The directory of a pipeline.")
+]
+SnapshotName: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="SNAPSHOT", help="A snapshot's id, as in: streamproof snapshot list."),
+]
+COLOURS = {"complete": "green", "requested": "yellow", "abandoned": "red"}
+
+
+def list_(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
+    """List a pipeline's snapshots, oldest first."""
+    from streamproof.spark_bindings import list_snapshots
+
+    found = list_snapshots(pipeline)
+    if as_json:
+        print_json({"pipeline": str(pipeline), "snapshots": [_as_json(part) for part in found]})
+        return ExitCode.GREEN
+    out = console()
+    if not found:
+        out.print(
+            f"{pipeline} has no snapshot yet. Take one with: pipeline.snapshot()", markup=False
+        )
+        return ExitCode.GREEN
+    table = Table("snapshot", "", "requested", "completed", "in flight", box=None, pad_edge=False)
+    for snapshot in found:
+        status = snapshot.status.value
+        done = snapshot.completed_at
+        table.add_row(
+            snapshot.id,
+            Text(status, COLOURS[status]),
+            f"{snapshot.requested_at:%Y-%m-%d %H:%M:%S}",
+            "" if done is None else f"{done:%Y-%m-%d %H:%M:%S}",
+            f"{sum(part.rows for part in snapshot.channels):,} rows" if done else snapshot.reason,
+        )
+    out.print(table)
+    return ExitCode.GREEN
+
+
+def show(pipeline: PipelinePath, snapshot: SnapshotName, *, as_json: AsJson = False) -> ExitCode:
+    """Show what a snapshot has recorded: each query's batch, and each channel's rows in flight."""
+    from streamproof.spark_bindings import show_snapshot
+
+    found = show_snapshot(pipeline, snapshot)
+    if as_json:
+        print_json(_as_json(found))
+        return ExitCode.GREEN
+    out = console()
+    status = found.status.value
+    out.print(Text(f"snapshot {found.id}: ") + Text(status, COLOURS[status]) + f" {found.reason}")
+    states = Table("query", "state as of batch", "had received", box=None, pad_edge=False)
+    for query, state in found.states.items():
+        received = ", ".join(f"{channel} up to {at}" for channel, at in state.received.items())
+        states.add_row(query, str(state.batch), received)
+    out.print(states)
+    if found.channels:
+        out.print()
+        channels = Table("channel", "reader", "in flight", "", "", box=None, pad_edge=False)
+        for part in found.channels:
+            positions = f"positions {part.received} to {part.end}" if part.commits else ""
+            counts = f"{part.commits:,} commits", f"{part.rows:,} rows"
+            channels.add_row(part.channel, part.reader, *counts, positions)
+        out.print(channels)
+    return ExitCode.GREEN
+
+
+def restore(
+    pipeline: PipelinePath,
+    snapshot: SnapshotName,
+    into: Annotated[Path, typer.Option(help="The new pipeline's directory; nothing may be there.")],
+    replay: Annotated[
+        str, typer.Option(help="What was fed since: all (process it again) or none (drop it).")
+    ] = "all",
+    *,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Make a new pipeline from a snapshot. The old one is not changed and may be running."""
+    from streamproof.spark_bindings import Replay, restore_snapshot
+
+    if replay not in {choice.value for choice in Replay}:
+        raise typer.BadParameter(f"{replay} is neither all nor none", param_hint="--replay")
+    made = restore_snapshot(pipeline, snapshot, into=into, replay=Replay(replay))
+    if as_json:
+        print_json({"pipeline": str(pipeline), "snapshot": snapshot, "restored": str(made)})
+    else:
+        console().print(f"restored {snapshot} of {pipeline} into {made}", markup=False)
+    return ExitCode.GREEN
+
+
+def _as_json(snapshot: Snapshot) -> Json:
+    done = snapshot.completed_at
+    return {
+        "id": snapshot.id,
+        "status": snapshot.status.value,
+        "reason": snapshot.reason,
+        "requested_at": snapshot.requested_at.isoformat(),
+        "completed_at": None if done is None else done.isoformat(),
+        "states": {
+            query: {"batch": state.batch, "received": dict(state.received)}
+            for query, state in snapshot.states.items()
+        },
+        "markers": dict(snapshot.markers),
+        "channels": [
+            {
+                "channel": part.channel,
+                "reader": part.reader,
+                "received": part.received,
+                "end": part.end,
+                "commits": part.commits,
+                "rows": part.rows,
+            }
+            for part in snapshot.channels
+        ],
+    }
+
+
+snapshot_app.command("list")(with_exit_code(list_))
+snapshot_app.command("show")(with_exit_code(show))
+snapshot_app.command("restore")(with_exit_code(restore))
