@@ -125,9 +125,9 @@ class Run:
         while True:
             ends = self._ends()
             settled = self._caught_up() and self._settle(deadline) and self._caught_up()
+            self.raise_failure()  # first: a query that has ended is not idle, it is deaf
             if settled and self._ends() == ends:  # settling appended nothing: none is under way
                 return
-            self.raise_failure()
             if time.monotonic() > deadline:
                 late = {name: state.behind for name, state in self.status().items()}
                 raise StillBusy(

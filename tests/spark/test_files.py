@@ -1,0 +1,429 @@
+"""What is kept in files, without Spark: recorders, requests, copies of checkpoints, restoring.
+
+Checkpoints here are made by hand, of empty files with the names that Spark gives them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streamproof.lang import Map
+from streamproof.protocols.chandy_lamport import on_marker, on_messages
+from streamproof.spark_bindings import (
+    Pipeline,
+    Query,
+    Replay,
+    Snapshot,
+    SnapshotStatus,
+    durable,
+    list_snapshots,
+    restore_snapshot,
+    show_snapshot,
+)
+from streamproof.spark_bindings.checkpoint import Checkpoint, begin_new_life
+from streamproof.spark_bindings.collector import Collector
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import (
+    AbandonedSnapshot,
+    FencedDriver,
+    IncompleteSnapshot,
+    NotAPipeline,
+    PurgedCheckpoint,
+    StillBusy,
+    TargetNotEmpty,
+    UnknownSnapshot,
+    WrongWiring,
+)
+from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.names import (
+    BatchId,
+    ChannelName,
+    Position,
+    ProcessName,
+    QueryName,
+    SnapshotId,
+)
+from streamproof.spark_bindings.recorders import RecorderFiles
+from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
+
+A, B = ChannelName("a"), ChannelName("b")
+Q = QueryName("q")
+ONE = SnapshotId("000001")
+
+
+def batch(number: int) -> BatchId:
+    return BatchId(number)
+
+
+def write(file: Path, text: str = "") -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def spark_checkpoint(path: Path, last: int, *, first: int = 0) -> Checkpoint:
+    """Write what Spark has after the batches first..last, one commit of channel a each."""
+    write(path / "metadata", json.dumps({"id": "old"}))
+    write(path / ".metadata.crc")
+    write(path / "state/0/_metadata/v2/0")
+    write(path / "state/0/_stateSchema/default/0_abc")
+    for number in range(first, last + 1):
+        offset = json.dumps({"channel": "a", "position": number + 1})
+        write(path / f"offsets/{number}", f"v1\n{{}}\n{offset}")
+        write(path / f"commits/{number}", "v2\n{}")
+        write(path / f"commits/.{number}.crc")
+        write(path / f"state/0/0/{number + 1}_f-{number}.changelog")
+        write(path / f"state/0/0/.{number + 1}_f-{number}.changelog.crc")
+    write(path / "state/0/0/2_f-1.zip")
+    write(path / "state/0/0/SSTs/000001-u.sst", "rows")
+    return Checkpoint(path)
+
+
+def names(path: Path) -> set[str]:
+    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+
+
+# --- small durable files -----------------------------------------------------------------------
+
+
+def test_a_file_is_written_once(tmp_path: Path) -> None:
+    file = tmp_path / "x" / "a.json"
+    assert durable.write_json_once(file, {"n": 1})
+    assert not durable.write_json_once(file, {"n": 2})
+    assert durable.read_json(file) == {"n": 1}
+    durable.write_json(file, {"n": 3})
+    assert durable.read_json(file) == {"n": 3}
+    assert [part.name for part in file.parent.iterdir()] == ["a.json"]
+
+
+def test_a_file_is_copied_where_it_cannot_be_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a", "x")
+
+    def link(*_: Any) -> None:
+        raise OSError(18, "cross-device")
+
+    monkeypatch.setattr(os, "link", link)
+    durable.link_or_copy(tmp_path / "a", tmp_path / "b" / "c")
+    assert (tmp_path / "b" / "c").read_text() == "x"
+
+
+def test_a_repeated_step_is_logged_once_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl")
+    assert log.read() == {}
+    for step in (0, 2, 2):
+        log.write(step, [{"event": "on_messages", "channel": "a", "count": step}])
+    log.write(3, [])
+    with (tmp_path / "events.jsonl").open("a") as file:
+        file.write('{"step": 4, "ev')
+    assert list(log.read()) == [0, 2]
+
+
+# --- recorders ---------------------------------------------------------------------------------
+
+
+def test_a_repeated_step_starts_from_the_same_recorders(tmp_path: Path) -> None:
+    files = RecorderFiles(tmp_path, [A, B])
+    before = files.with_snapshots(files.before(batch(5)), [ONE])
+    after, effects = on_marker(before, ONE, A)
+    assert len(effects) == 2
+    files.write(batch(5), after)
+    assert files.with_snapshots(files.before(batch(5)), [ONE]) == before
+    assert files.before(batch(6)) == after
+    later, _ = on_messages(after, B, 7)
+    files.write(batch(9), later)
+    assert files.before(batch(100))[ONE].log == Map.build(
+        later[ONE].log, lambda channel: {A: 0, B: 7}[channel]
+    )
+
+
+def test_a_step_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    files = RecorderFiles(tmp_path / "r", [A])
+    files.write(batch(0), files.before(batch(0)))
+    assert not (tmp_path / "r").exists()
+
+
+def test_old_recorders_are_removed(tmp_path: Path) -> None:
+    files = RecorderFiles(tmp_path, [A])
+    recorders, _ = on_marker(files.with_snapshots(files.before(batch(0)), [ONE]), ONE, A)
+    two = SnapshotId("000002")
+    for number in range(40):
+        known = [ONE] if number % 2 else [ONE, two]
+        files.write(batch(number), files.with_snapshots(recorders, known))
+    assert sorted(int(file.stem) for file in tmp_path.iterdir()) == list(range(32, 40))
+
+
+# --- requests and records ----------------------------------------------------------------------
+
+
+def test_ids_rise_and_are_never_shared(tmp_path: Path) -> None:
+    one, two = (SnapshotFiles(tmp_path / "snapshots") for _ in range(2))
+    assert [one.request(), two.request(), one.request()] == ["000001", "000002", "000003"]
+    assert one.unfinished() == one.ids() == two.ids()
+    assert names(tmp_path / "snapshots") == {f"{name}/request.json" for name in one.ids()}
+
+
+def test_an_id_that_another_process_took_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = SnapshotFiles(tmp_path / "snapshots")
+    files.request()
+    monkeypatch.setattr(files, "ids", list)
+    assert files.request() == "000002"
+
+
+def test_a_recorded_state_is_written_once_and_a_different_one_is_refused(tmp_path: Path) -> None:
+    files = SnapshotFiles(tmp_path / "snapshots")
+    snapshot = files.request()
+    state = RecordedState(batch(3), {A: Position(7)})
+    for _ in range(2):
+        files.save_state(snapshot, Q, state)
+    with pytest.raises(FencedDriver, match="first record stays"):
+        files.save_state(snapshot, Q, RecordedState(batch(4), {A: Position(7)}))
+    assert files.state(snapshot, Q) == state
+
+
+# --- checkpoints -------------------------------------------------------------------------------
+
+
+def test_a_copy_holds_what_a_restart_after_the_batch_needs_and_nothing_newer(
+    tmp_path: Path,
+) -> None:
+    checkpoint = spark_checkpoint(tmp_path / "ck", last=5)
+    checkpoint.copy_as_of(batch(3), tmp_path / "copy")
+    state = {f"state/0/0/{n}_f-{n - 1}.changelog" for n in range(1, 5)}
+    crc = {f"state/0/0/.{n}_f-{n - 1}.changelog.crc" for n in range(1, 5)}
+    assert names(tmp_path / "copy") == {
+        *state,
+        *crc,
+        "metadata",
+        *(f"{kind}/{n}" for kind in ("offsets", "commits") for n in (2, 3)),
+        *(f"commits/.{n}.crc" for n in (2, 3)),
+        "state/0/_metadata/v2/0",
+        "state/0/_stateSchema/default/0_abc",
+        "state/0/0/2_f-1.zip",
+        "state/0/0/SSTs/000001-u.sst",
+    }
+    linked = tmp_path / "copy/state/0/0/SSTs/000001-u.sst"
+    assert linked.stat().st_ino == (tmp_path / "ck/state/0/0/SSTs/000001-u.sst").stat().st_ino
+    checkpoint.copy_as_of(batch(5), tmp_path / "copy")  # it is there: a repetition
+    assert not (tmp_path / "copy/offsets/5").exists()
+
+
+def test_a_purged_batch_is_reported_and_nothing_is_left_half(tmp_path: Path) -> None:
+    checkpoint = spark_checkpoint(tmp_path / "ck", last=200, first=101)
+    with pytest.raises(PurgedCheckpoint, match="minBatchesToRetain"):
+        checkpoint.copy_as_of(batch(50), tmp_path / "copy")
+    with pytest.raises(PurgedCheckpoint):
+        checkpoint.received(batch(50))
+    assert sorted(part.name for part in tmp_path.iterdir()) == ["ck"]
+
+
+def test_a_file_that_is_deleted_while_it_is_linked_is_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint = spark_checkpoint(tmp_path / "ck", last=5)
+    listed = checkpoint._files_as_of
+
+    def with_a_ghost(number: BatchId) -> Any:
+        monkeypatch.setattr(checkpoint, "_files_as_of", listed)
+        return iter([Path("metadata"), Path("state/0/0/gone.zip")])
+
+    monkeypatch.setattr(checkpoint, "_files_as_of", with_a_ghost)
+    checkpoint.copy_as_of(batch(3), tmp_path / "copy")
+    assert (tmp_path / "copy/state/0/0/2_f-1.zip").exists()
+
+
+def test_a_restored_checkpoint_has_a_life_of_its_own(tmp_path: Path) -> None:
+    spark_checkpoint(tmp_path / "ck", last=1).copy_as_of(batch(1), tmp_path / "copy")
+    write(tmp_path / "copy/.metadata.crc")
+    identity = begin_new_life(tmp_path / "copy", tmp_path / "new")
+    assert Checkpoint(tmp_path / "new").identity() == identity != "old"
+    assert Checkpoint(tmp_path / "copy").identity() == "old"
+    assert not (tmp_path / "new/.metadata.crc").exists()
+    assert names(tmp_path / "new") == names(tmp_path / "copy") - {".metadata.crc"}
+
+
+def test_offsets_name_their_channels(tmp_path: Path) -> None:
+    checkpoint = spark_checkpoint(tmp_path / "ck", last=1)
+    both = [json.dumps({"channel": "b", "position": 4}), "-"]
+    write(tmp_path / "ck/offsets/2", "\n".join(["v1", "{}", *both]))
+    assert checkpoint.received(batch(-1)) == {}
+    assert checkpoint.received(batch(1)) == {"a": 2}
+    assert checkpoint.received(batch(2)) == {"b": 4}
+    write(tmp_path / "ck/offsets/3", "\n".join(["v1", "{}", both[0], both[0]]))
+    with pytest.raises(WrongWiring, match="two sources"):
+        checkpoint.received(batch(3))
+    with pytest.raises(PurgedCheckpoint, match="no metadata"):
+        Checkpoint(tmp_path / "none").identity()
+    assert Checkpoint(tmp_path / "none").last_committed() is None
+
+
+# --- snapshots and restoring -------------------------------------------------------------------
+
+
+def pipeline_at(path: Path) -> Pipeline:
+    queries = [Query("q", inputs=("a",), output="b", plan=lambda rows: rows)]
+    return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=queries)
+
+
+def feed(pipeline: Pipeline, *numbers: int) -> None:
+    for number in numbers:
+        pipeline.channel("a").append(pa.table({"x": [number]}), producer="t", sequence=number)
+
+
+def collector_of(pipeline: Pipeline) -> Collector:
+    directory = PipelineDirectory.open(pipeline.path)
+    channels = directory.wiring.channels
+    logs = {name: directory.log(name) for name in channels}
+    return Collector(directory.wiring, directory.snapshots, logs, {Q: directory.checkpoint(Q)})
+
+
+def snapshot_by_hand(path: Path) -> tuple[Pipeline, Snapshot]:
+    """Do by hand what a run does: q has received 2 of 3 rows, and sends one on for each."""
+    pipeline = pipeline_at(path)
+    feed(pipeline, 1, 2, 3)
+    name = pipeline.snapshot()  # the marker is commit 4
+    feed(pipeline, 4, 5)
+    files = SnapshotFiles(path / "snapshots")
+    spark_checkpoint(path / "queries/q/checkpoint", last=4)
+    files.save_state(name, Q, RecordedState(batch(1), {A: Position(2)}))
+    pipeline.channel("b").append_marker_once(name)
+    collector = collector_of(pipeline)
+    assert collector.collect()  # a is still open
+    assert files.read(name).status is SnapshotStatus.REQUESTED
+    files.save_channels(name, ProcessName("q"), {A: 1})
+    assert not collector.collect()
+    return pipeline, files.read(name)
+
+
+def test_a_snapshot_tells_batches_positions_and_rows(tmp_path: Path) -> None:
+    pipeline, found = snapshot_by_hand(tmp_path / "p")
+    assert found.status is SnapshotStatus.COMPLETE
+    assert found.states == {"q": RecordedState(batch(1), {A: Position(2)})}
+    assert found.markers == {"a": 4, "b": 1}
+    (part,) = found.channels
+    assert (part.channel, part.reader, part.received, part.end) == ("a", "q", 2, 3)
+    assert (part.commits, part.rows) == (1, 1)
+    assert list_snapshots(pipeline.path) == pipeline.snapshots() == [found]
+    assert show_snapshot(pipeline.path, ONE) == found
+
+
+@pytest.mark.parametrize(
+    ("replay", "left"), [(Replay.NONE, [1, 2, 3]), (Replay.ALL, [1, 2, 3, 4, 5])]
+)
+def test_restoring_needs_no_spark_and_changes_nothing_else(
+    tmp_path: Path, replay: Replay, left: list[int]
+) -> None:
+    pipeline, _ = snapshot_by_hand(tmp_path / "p")
+    before = names(pipeline.path)
+    assert restore_snapshot(pipeline.path, ONE, into=tmp_path / "r", replay=replay)
+    restored = pipeline_at(tmp_path / "r")
+    assert names(pipeline.path) == before
+    assert restored.channel("a").rows()["x"].to_pylist() == left
+    assert restored.snapshots() == []
+    directory = PipelineDirectory.open(restored.path)
+    assert directory.id != PipelineDirectory.open(pipeline.path).id
+    assert directory.checkpoint(Q).last_committed() == 1
+    # The old marker is in the log, and is nobody's now.
+    assert directory.log(A).batch_end(Position(2), 100, None) == len(left) + 1
+    # A feed goes on where the channel is: it cannot append twice what is there.
+    feed(restored, 1, 2, 3, 4, 5, 6)
+    assert restored.channel("a").rows()["x"].to_pylist() == [1, 2, 3, 4, 5, 6]
+    assert pipeline.channel("a").rows()["x"].to_pylist() == [1, 2, 3, 4, 5]
+
+
+def test_a_long_channel_is_restored_too(tmp_path: Path) -> None:
+    pipeline, _ = snapshot_by_hand(tmp_path / "p")
+    feed(pipeline, *range(6, 130))
+    restored = pipeline.restore(ONE, into=tmp_path / "r")
+    assert restored.channel("a").rows()["x"].to_pylist() == list(range(1, 130))
+    feed(restored, 129, 130)
+    assert restored.channel("a").rows()["x"].to_pylist()[-2:] == [129, 130]
+
+
+def test_bad_input_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
+    pipeline, _ = snapshot_by_hand(tmp_path / "p")
+    with pytest.raises(UnknownSnapshot, match="it has: 000001"):
+        pipeline.restore("000007", into=tmp_path / "r")
+    with pytest.raises(UnknownSnapshot):
+        show_snapshot(pipeline.path, "")
+    with pytest.raises(NotAPipeline, match="does not exist"):
+        restore_snapshot(tmp_path / "none", ONE, into=tmp_path / "r")
+    with pytest.raises(NotAPipeline):
+        list_snapshots(tmp_path)
+    waiting = pipeline.snapshot()
+    with pytest.raises(IncompleteSnapshot, match="have not recorded: q"):
+        pipeline.restore(waiting, into=tmp_path / "r")
+    with pytest.raises(StillBusy, match="have not recorded: q"):
+        pipeline.await_snapshot(waiting, timeout_seconds=0)
+    assert not (tmp_path / "r").exists()
+
+
+def test_nothing_is_restored_over_anything(tmp_path: Path) -> None:
+    pipeline, _ = snapshot_by_hand(tmp_path / "p")
+    pipeline_at(tmp_path / "other")
+    write(tmp_path / "file")
+    before = names(tmp_path)
+    for target in (pipeline.path, tmp_path / "other", tmp_path / "file", tmp_path):
+        with pytest.raises(TargetNotEmpty, match="is not empty"):
+            pipeline.restore(ONE, into=target)
+    assert names(tmp_path) == before
+
+
+def test_a_restore_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    pipeline, _ = snapshot_by_hand(tmp_path / "p")
+    SnapshotFiles(pipeline.path / "snapshots").checkpoint(ONE, Q).joinpath("metadata").unlink()
+    for file in pipeline.path.glob("channels/b/_delta_log/*0.json"):
+        file.unlink()
+    with pytest.raises(FileNotFoundError):
+        pipeline.restore(ONE, into=tmp_path / "r")
+    assert sorted(part.name for part in tmp_path.iterdir()) == ["p"]
+
+
+def test_a_snapshot_whose_batch_was_purged_is_abandoned(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    name = pipeline.snapshot()
+    files = SnapshotFiles(pipeline.path / "snapshots")
+    spark_checkpoint(pipeline.path / "queries/q/checkpoint", last=300, first=200)
+    files.save_state(name, Q, RecordedState(batch(1), {A: Position(1)}))
+    assert not collector_of(pipeline).collect()
+    assert files.read(name).status is SnapshotStatus.ABANDONED
+    for call in (pipeline.await_snapshot, lambda name: pipeline.restore(name, into=tmp_path / "r")):
+        with pytest.raises(AbandonedSnapshot, match="no longer has batch 1"):
+            call(name)
+    assert files.unfinished() == []
+
+
+def test_a_snapshot_that_its_channels_contradict_is_abandoned(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    feed(pipeline, 1, 2, 3)
+    name = pipeline.snapshot()
+    files = SnapshotFiles(pipeline.path / "snapshots")
+    spark_checkpoint(pipeline.path / "queries/q/checkpoint", last=4)
+    files.save_state(name, Q, RecordedState(batch(1), {A: Position(2)}))
+    pipeline.channel("b").append_marker_once(name)
+    files.save_channels(name, ProcessName("q"), {A: 0})  # it did not count the third row
+    assert not collector_of(pipeline).collect()
+    with pytest.raises(AbandonedSnapshot, match="InconsistentCut"):
+        pipeline.await_snapshot(name)
+
+
+def test_a_snapshot_is_begun_once_at_a_source_however_often_it_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    name = pipeline.snapshot()
+    for again in (pipeline, pipeline_at(tmp_path / "p")):
+        again._initiate(name)
+    assert pipeline.channel("a").log.last() == 1
+    events = EventLog(pipeline.path / "feeds/feed.a/events.jsonl").read()
+    assert events == {
+        1: [{"event": "initiate", "snapshot": name, "effects": ["SaveState", "SendMarkers"]}]
+    }
