@@ -120,6 +120,11 @@ def test_a_file_is_short_enough_to_be_read(path):
     assert lines <= (EXAMPLE_LINES_MAX if path.name == "two_phase_commit.py" else FILE_LINES_MAX)
 
 
+def test_the_arbiter_can_be_read_in_one_sitting():
+    engine = ROOT / "streamproof/checker/reference.py"
+    assert len(engine.read_text(encoding="utf-8").splitlines()) <= 150
+
+
 @pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
 def test_a_function_fits_on_a_screen(path):
     assert long_functions(path.read_text(encoding="utf-8")) == []

@@ -35,28 +35,30 @@ class BrokenModel(StreamproofError, RuntimeError):
         self.trace = trace
 
     @classmethod
-    def by(cls, what: str, error: Exception, trace: Trace) -> BrokenModel:
-        """Say what failed where."""
+    def by(cls, model: Model[Any], path: Path | None, what: str, error: Exception) -> BrokenModel:
+        """Say what failed, in which file and line, after which path; None if before any state."""
         frames = traceback.extract_tb(error.__traceback__)
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-        return cls(
-            f"{what} with {type(error).__name__}: {error}{place}. Only `require` makes a step "
-            "impossible; anything else is a bug of the model. Mend it, or state a guard. The state "
-            f"in which it failed is the last of streamproof replay with key {trace.key}",
-            trace,
+        message = (
+            f"{what} failed with {type(error).__name__}: {error}{place}. Only `require` makes a "
+            "step impossible; anything else is a bug of the model. Mend it, or state a guard"
         )
+        if path is None:
+            return cls(message, Trace("", (), ()))
+        trace = retrace(model, path).trace
+        return cls(f"{message}. The state is the last of the run with key {trace.key}", trace)
 
 
 class LeftRange(BrokenModel, OutOfRange):
     """An action gave a bounded integer a value outside its declared range."""
 
     @classmethod
-    def of(cls, action: str, found: str, trace: Trace) -> LeftRange:
+    def of(cls, model: Model[Any], path: Path, action: str, found: str) -> LeftRange:
         """Say which action, field and value."""
         return cls(
             f"after {action}, {found.removeprefix('.')}. An engine that packs states would mistake "
             "it for another value. Guard the action with `require`, or widen the Range",
-            trace,
+            retrace(model, path).trace,
         )
 
 

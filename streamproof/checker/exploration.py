@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from streamproof.checker.properties import Broken
-from streamproof.lang.model import Call
+from streamproof.lang.model import Call, Model, Role
 from streamproof.models.verdict import Counts
 
 
@@ -41,3 +42,20 @@ class Exploration:
     path: Path | None = None
     witnesses: Mapping[Call, Path] = field(default_factory=dict)
     stopped: str | None = None
+
+
+def counts_of(
+    model: Model[Any], distinct: int, starts: int, depth: int, fired: Sequence[int]
+) -> Counts:
+    """Add up what a search of a model did.
+
+    Parameters
+    ----------
+    distinct, depth : as in `Counts`
+    starts : initial states, repeated ones too
+    fired : per ground action, how often it was taken
+    """
+    firings = dict.fromkeys((method.name for method in model.methods(Role.ACTION)), 0)
+    for (call, _), count in zip(model.ground_actions, fired, strict=True):
+        firings[call.name] = firings.get(call.name, 0) + count
+    return Counts(distinct, starts + sum(fired), depth, tuple(firings.items()))

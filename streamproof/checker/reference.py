@@ -7,18 +7,17 @@ in which they were found, so that the way to each is a shortest one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, TypeVar
 
-from streamproof.checker.counterexample import BrokenModel, LeftRange, retrace
-from streamproof.checker.exploration import Exploration, Path
+from streamproof.checker.counterexample import BrokenModel, LeftRange
+from streamproof.checker.exploration import Exploration, Path, counts_of
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
 from streamproof.checker.properties import Broken, Check, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled, WrongDefinition
-from streamproof.lang.model import Call, Model, Role
-from streamproof.models.verdict import CLAIMS, DEADLOCK, Counts
+from streamproof.lang.model import Call, Model
+from streamproof.models.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
 _START = -1  # stands for an action's number where a state is an initial one
@@ -37,11 +36,15 @@ def explore(
     stopped = None
     try:
         search.run()
-    except LimitReached as limit:
-        stopped = str(limit)
-    except KeyboardInterrupt:
-        stopped = "the search was interrupted: let it run to its end"
-    return search.result(stopped)
+    except (LimitReached, KeyboardInterrupt) as end:
+        stopped = str(end) or "the search was interrupted: let it run to its end"
+    except (BrokenModel, WrongDefinition):
+        raise
+    except Exception as error:
+        path = search.path_to(*search.asked) if search.asked else None
+        raise BrokenModel.by(model, path, "a property or @init", error) from error
+    counts = counts_of(model, len(search.order), search.starts, search.depth, search.fired)
+    return Exploration(counts, tuple(search.broken), search.path, search.witnesses, stopped)
 
 
 class _Search(Generic[S]):
@@ -54,11 +57,11 @@ class _Search(Generic[S]):
         self.fired = [0] * len(self.actions)
         self.seen: set[S] = set()
         self.order: list[S] = []  # the same states, as found: a queue of which nothing is removed
-        self.parents = array("q")  # per state, the index of the state that it was found from
-        self.taken = array("q")  # per state, the number of the action that found it
+        self.parents, self.taken = array("q"), array("q")  # per state: found from where, by what
         self.starts = self.depth = 0
         self.unmet: list[Check[S]] = list(self.properties.sometimes)
         self.witnesses: dict[Call, Path] = {}
+        self.asked: tuple[int, ...] = ()  # arguments of `path_to`: what properties are asked about
         self.broken: list[Broken] = []
         self.path: Path | None = None
 
@@ -95,20 +98,23 @@ class _Search(Generic[S]):
             except Disabled:
                 continue
             except AssertionError:
-                self.refute(self.path_to(index, number), (Broken(CLAIMS, "an assert failed"),))
+                self.refute((Broken(CLAIMS, "an assert failed"),), index, number)
                 return
-            except Exception as error:  # noqa: BLE001  whatever it is, it is shown with its trace
-                self.fail(self.path_to(index), f"{self.name(number)} failed", error)
+            except Exception as error:
+                path = self.path_to(index)
+                raise BrokenModel.by(self.model, path, self.name(number), error) from error
             is_stuck = False
             fired[number] += 1
             if every_step:
-                self.judge_step(index, number, target)
+                self.asked = (index, number)
+                self.refute(self.properties.broken_by(state, target), index, number)
             if len(seen) > known:
                 self.visit(target, index, number)
             if self.broken:
                 return
+        self.asked = (index,)
         if is_stuck and not self.properties.is_final(state):
-            self.refute(self.path_to(index), (Broken(DEADLOCK, "no action is possible"),))
+            self.refute((Broken(DEADLOCK, "no action is possible"),), index)
 
     def visit(self, state: S, parent: int, number: int) -> None:
         """Keep a state that is new, and ask what must hold in it."""
@@ -119,33 +125,18 @@ class _Search(Generic[S]):
         self.order.append(state)
         self.parents.append(parent)
         self.taken.append(number)
+        self.asked = (index,)
         if self.outside and (found := self.outside(state)):
-            run = retrace(self.model, self.path_to(index))
-            raise LeftRange.of(self.name(number), found, run.trace)
-        try:
-            if broken := self.properties.broken_in(state):
-                self.refute(self.path_to(index), broken)
-            for check in [check for check in self.unmet if check.holds(state)]:
-                self.unmet.remove(check)
-                self.witnesses[check.call] = self.path_to(index)
-        except Exception as error:  # noqa: BLE001  as above
-            self.fail(self.path_to(index), "a property failed", error)
+            raise LeftRange.of(self.model, self.path_to(index), self.name(number), found)
+        self.refute(self.properties.broken_in(state), index)
+        for check in [check for check in self.unmet if check.holds(state)]:
+            self.unmet.remove(check)
+            self.witnesses[check.call] = self.path_to(index)
 
-    def judge_step(self, index: int, number: int, target: S) -> None:
-        """Ask what must hold of a step, whether or not its target is new."""
-        try:
-            if broken := self.properties.broken_by(self.order[index], target):
-                self.refute(self.path_to(index, number), broken)
-        except Exception as error:  # noqa: BLE001  as above
-            self.fail(self.path_to(index, number), "a property failed", error)
-
-    def refute(self, path: Path, broken: Iterable[Broken]) -> None:
-        self.path = path
-        self.broken.extend(broken)
-
-    def fail(self, path: Path, what: str, error: Exception) -> NoReturn:
-        run = retrace(self.model, path)
-        raise BrokenModel.by(what, error, run.trace) from error
+    def refute(self, broken: tuple[Broken, ...], index: int, *more: int) -> None:
+        if broken:
+            self.broken.extend(broken)
+            self.path = self.path_to(index, *more)
 
     def name(self, number: int) -> str:
         return "@init" if number == _START else str(self.model.ground_actions[number][0])
@@ -157,11 +148,3 @@ class _Search(Generic[S]):
             steps.append(self.taken[index])
             index = self.parents[index]
         return Path(self.parents[index], (*reversed(steps), *more))
-
-    def result(self, stopped: str | None) -> Exploration:
-        firings = dict.fromkeys((method.name for method in self.model.methods(Role.ACTION)), 0)
-        for (call, _), count in zip(self.model.ground_actions, self.fired, strict=True):
-            firings[call.name] = firings.get(call.name, 0) + count
-        generated = self.starts + sum(self.fired)
-        counts = Counts(len(self.order), generated, self.depth, tuple(firings.items()))
-        return Exploration(counts, tuple(self.broken), self.path, self.witnesses, stopped)

@@ -154,7 +154,9 @@ class FailingStep(Endless):
 
 @pytest.mark.parametrize("kind", [FailingProperty, FailingStep])
 def test_an_exception_in_a_property_is_a_bug_of_the_model(kind):
-    with pytest.raises(BrokenModel, match="a property failed with ZeroDivisionError") as error:
+    with pytest.raises(
+        BrokenModel, match="a property or @init failed with ZeroDivisionError"
+    ) as error:
         explore(walk(kind, (0, 1)))
     assert len(error.value.trace) == 1
 
@@ -232,3 +234,42 @@ def test_a_model_without_initial_states_has_no_depth():
     assert explore(walk(Idle, starts=(0,))).counts.depth == 1
     model = Idle(walk(Idle).nodes, frozenset(), ())
     assert explore(model).counts == Counts(0, 0, 0, (("go", 0),))
+
+
+class FailingInit(Counter):
+    @init
+    def start(self) -> Count:
+        return Count(1 // (self.most - 1))
+
+
+class UnhashableInit(Counter):
+    @init
+    def start(self) -> Count:
+        return Count([])
+
+
+class FailingFinal(Walk):
+    @final
+    def divides(self, now: Node) -> bool:
+        return 1 // (1 - now.index) < 5
+
+
+@pytest.mark.parametrize(
+    ("model", "steps"),
+    [(FailingInit(1), 0), (UnhashableInit(1), 0), (walk(FailingFinal, (0, 1)), 1)],
+    ids=["init", "unhashable", "final"],
+)
+def test_an_exception_in_any_other_method_is_a_bug_of_the_model_too(model, steps):
+    with pytest.raises(BrokenModel, match="a property or @init failed with") as error:
+        explore(model)
+    assert len(error.value.trace) == steps
+
+
+def test_a_property_that_answers_nonsense_is_told_what_to_return():
+    class Vague(Endless):
+        @always
+        def something(self, now: Node) -> int:
+            return 1
+
+    with pytest.raises(WrongDefinition, match="Return True, False"):
+        explore(walk(Vague))
