@@ -9,17 +9,14 @@ Delta application transaction. A second writer of the same query is refused by D
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
@@ -27,6 +24,7 @@ from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
+from streamproof.spark_bindings.data_files import Written, write_file
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
@@ -38,14 +36,6 @@ TABLE_PROPERTIES = {
     # Delta itself refuses to remove rows that a reader may not have seen yet.
     "delta.appendOnly": "true",
 }
-
-
-class Written(NamedTuple):
-    """A parquet file that a writer has put into a channel's directory, not yet committed."""
-
-    path: str
-    size: int
-    rows: int
 
 
 class Channel:
@@ -239,31 +229,6 @@ class Channel:
             f"but {seen} of it was appended by another driver. Two drivers run one pipeline; "
             "nothing was written twice. Let the newer one run and end this process"
         )
-
-
-def write_file(
-    directory: Path, prefix: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
-) -> Written | None:
-    """Write one partition's rows as a parquet file; None if there are no rows.
-
-    Called on an executor for every partition of a batch, and by feeders. May be repeated: a file
-    that no commit names is not part of the channel.
-    """
-    path = directory / f"{prefix}-{uuid.uuid4().hex}.parquet"
-    writer: pq.ParquetWriter | None = None
-    count = 0
-    try:
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            if writer is None:
-                writer = pq.ParquetWriter(path, schema)
-            writer.write_table(fit(batch, schema, directory.name))
-            count += batch.num_rows
-    finally:
-        if writer is not None:
-            writer.close()
-    return Written(path.name, os.path.getsize(path), count) if writer is not None else None
 
 
 def _action(file: Written) -> AddAction:

@@ -14,16 +14,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut
 from streamproof.spark_bindings.names import Position, SnapshotId
 
 MARKER_KEY = "streamproof.marker"
 PIPELINE_KEY = "streamproof.pipeline"
 COMMIT_KEY = "streamproof.commit"
-
-_READ_ROWS = 65_536  # rows an Arrow batch: large enough to amortise, small enough for 1 GB drivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +173,6 @@ class ChannelLog:
         for entry in entries:
             for file in entry.files:
                 yield from read_file(self.path / file.path, columns)
-
-
-def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Read one data file in Arrow batches.
-
-    Raises
-    ------
-    ChannelDamaged : if the file is gone
-    """
-    try:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=_READ_ROWS, columns=columns)
-    except FileNotFoundError:
-        raise ChannelDamaged(
-            f"the data file {path} of a channel is gone. The rows in it are lost to its readers. "
-            "Never vacuum a channel; restore the file from a backup, or restore a snapshot"
-        ) from None
 
 
 def commit_file(channel: Path, position: Position) -> Path:

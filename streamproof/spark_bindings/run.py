@@ -25,10 +25,12 @@ from streamproof.spark_bindings.errors import (
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.process import QueryProcess
 from streamproof.spark_bindings.schema import describe, spark_schema
-from streamproof.spark_bindings.source import read_channel
+from streamproof.spark_bindings.source import SOURCE_NAME, ChannelSource
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
+_START_ATTEMPTS_MAX = 5
+_SLOW_WORKER = "Python worker failed to connect back"  # the limit is fixed in Spark: ten seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Run:
     ) -> None:
         self._directory, self._channels = directory, channels
         planned = [(query, self._plan(spark, query)) for query in queries]
+        self._processes = {QueryName(query.name): self._process(query) for query in queries}
         self._running: dict[QueryName, StreamingQuery] = {}
         try:
             for query, frame in planned:
@@ -171,16 +174,8 @@ class Run:
         )
 
     def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
-        frames = [
-            read_channel(
-                spark,
-                self._channels[ChannelName(name)],
-                pipeline=self._directory.id,
-                commits_max=query.commits_per_batch_max,
-                rows_max=query.rows_per_batch_max,
-            )
-            for name in query.inputs
-        ]
+        _spark.register_once(spark, ChannelSource)
+        frames = [self._read(spark, query, ChannelName(name)) for name in query.inputs]
         frame = query.plan(*frames)
         if not isinstance(frame, DataFrame) or not frame.isStreaming:
             raise WrongArgument(
@@ -205,23 +200,50 @@ class Run:
             )
         return frame
 
-    def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
-        name = QueryName(query.name)
-        process = QueryProcess(
+    def _read(self, spark: SparkSession, query: Query, name: ChannelName) -> DataFrame:
+        channel = self._channels[name]
+        return (
+            spark.readStream.format(SOURCE_NAME)
+            .schema(spark_schema(channel.schema))
+            .option("path", str(channel.path))
+            .option("pipeline", self._directory.id)
+            .option("channel", name)
+            .option("commitsMax", str(query.commits_per_batch_max))
+            .option("rowsMax", str(query.rows_per_batch_max or 0))
+            .load()
+        )
+
+    def _process(self, query: Query) -> QueryProcess:
+        name, wiring = QueryName(query.name), self._directory.wiring
+        return QueryProcess(
             name,
             self._directory.query_path(name),
-            inputs={c: self._channels[c] for c in self._directory.wiring.inputs[name]},
-            output=self._channels[self._directory.wiring.outputs[name]],
+            inputs={channel: self._channels[channel] for channel in wiring.inputs[name]},
+            output=self._channels[wiring.outputs[name]],
             snapshots=self._directory.snapshots,
         )
-        return (
-            frame.writeStream.queryName(f"{name}.{self._directory.id[:8]}")
+
+    def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
+        """Start a query and wait until its sources are there; again, if a worker was too slow.
+
+        One query after the other: Spark gives each source's Python process ten seconds to answer,
+        which a busy machine does not manage if all start at once.
+        """
+        process = self._processes[QueryName(query.name)]
+        writer = (
+            frame.writeStream.queryName(f"{query.name}.{self._directory.id[:8]}")
             .outputMode(query.output_mode.value)
             .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
             .option("checkpointLocation", str(process.checkpoint.path))
             .foreachBatch(_batch_function(process))
-            .start()
         )
+        for _ in range(_START_ATTEMPTS_MAX):
+            running = writer.start()
+            while running.isActive and running.status["message"].startswith("Initializing"):
+                time.sleep(_POLL_SECONDS)
+            if running.isActive or _SLOW_WORKER not in str(running.exception()):
+                break
+        return running
 
     def _stop_queries(self) -> None:
         for query in self._running.values():

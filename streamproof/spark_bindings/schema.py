@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-from deltalake import Schema
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -37,6 +36,8 @@ def stored_schema(schema: ChannelSchema, channel: str) -> pa.Schema:
             f"channel {channel!r} was given {schema!r} as its schema. A schema is a string, a "
             f"StructType or a pyarrow.Schema. Write: {example}"
         )
+    from deltalake import Schema  # here, since workers use `fit` alone and should start fast
+
     try:
         if isinstance(schema, str):
             schema = _parse(schema)

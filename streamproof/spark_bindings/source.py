@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import ChannelLog, read_file
+from streamproof.spark_bindings.channel_log import ChannelLog
+from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.names import Position
 
 SOURCE_NAME = "streamproof_channel"
@@ -104,27 +102,3 @@ class ChannelSource(DataSource):
             commits_max=int(self.options["commitsMax"]),
             rows_max=rows_max or None,
         )
-
-
-def read_channel(
-    spark: SparkSession,
-    channel: Channel,
-    *,
-    pipeline: str,
-    commits_max: int,
-    rows_max: int | None,
-) -> DataFrame:
-    """Give the streaming DataFrame of a channel. Called when its reader's query starts."""
-    from streamproof.spark_bindings.schema import spark_schema
-
-    _spark.register_once(spark, ChannelSource)
-    return (
-        spark.readStream.format(SOURCE_NAME)
-        .schema(spark_schema(channel.schema))
-        .option("path", str(channel.path))
-        .option("pipeline", pipeline)
-        .option("channel", channel.name)
-        .option("commitsMax", str(commits_max))
-        .option("rowsMax", str(rows_max or 0))
-        .load()
-    )

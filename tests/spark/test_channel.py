@@ -11,7 +11,8 @@ import pytest
 
 from streamproof.spark_bindings import _spark, channel_log
 from streamproof.spark_bindings import channel as channel_module
-from streamproof.spark_bindings.channel import Channel, write_file
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.data_files import write_file
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
     FencedDriver,

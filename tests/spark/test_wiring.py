@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from streamproof import spark_bindings
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import (
     NotAPipeline,
@@ -138,3 +139,10 @@ def test_a_cycle_that_no_source_feeds_is_refused(tmp_path: Path) -> None:
             query("t", "d", output="e"),
             channels=channels,
         )
+
+
+def test_every_public_name_is_found_and_no_other() -> None:
+    assert sorted(spark_bindings._HOMES) == spark_bindings.__all__ == sorted(spark_bindings.__all__)
+    assert all(getattr(spark_bindings, name) is not None for name in spark_bindings.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Pipelin'"):
+        _ = spark_bindings.Pipelin

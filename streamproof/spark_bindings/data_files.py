@@ -1,0 +1,70 @@
+"""The parquet files of a channel, written and read on executors.
+
+Worker processes import this and little else: Spark gives a new one ten seconds to answer.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamproof.spark_bindings.errors import ChannelDamaged
+from streamproof.spark_bindings.schema import fit
+
+_READ_ROWS = 65_536  # rows an Arrow batch: large enough to amortise, small enough for 1 GB drivers
+
+
+class Written(NamedTuple):
+    """A parquet file that a writer has put into a channel's directory, not yet committed."""
+
+    path: str
+    size: int
+    rows: int
+
+
+def write_file(
+    directory: Path, prefix: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> Written | None:
+    """Write one partition's rows as a parquet file; None if there are no rows.
+
+    Called on an executor for every partition of a batch, and by feeders. May be repeated: a file
+    that no commit names is not part of the channel.
+    """
+    path = directory / f"{prefix}-{uuid.uuid4().hex}.parquet"
+    writer: pq.ParquetWriter | None = None
+    count = 0
+    try:
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            if writer is None:
+                writer = pq.ParquetWriter(path, schema)
+            writer.write_table(fit(batch, schema, directory.name))
+            count += batch.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return Written(path.name, os.path.getsize(path), count) if writer is not None else None
+
+
+def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Read one data file in Arrow batches.
+
+    Raises
+    ------
+    ChannelDamaged : if the file is gone
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=_READ_ROWS, columns=columns)
+    except FileNotFoundError:
+        raise ChannelDamaged(
+            f"the data file {path} of a channel is gone. The rows in it are lost to its readers. "
+            "Never vacuum a channel; restore the file from a backup, or restore a snapshot"
+        ) from None
