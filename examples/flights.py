@@ -1,0 +1,191 @@
+"""A pipeline of four queries over a year of flights is cut, killed, restored: and nothing changes.
+
+    python examples/flights.py [--rows 20000] [--json] [--plot flights.svg]
+
+1. A driver process runs the pipeline of `flights_queries`. This process feeds it the departures of
+   three airports, and asks for two snapshots on the way. Nothing pauses.
+2. The driver is killed (SIGKILL), in the middle of its work.
+3. The first snapshot is restored into a new directory.
+4. A new driver runs both pipelines to the end: the killed one goes on from its own checkpoints, the
+   restored one from the snapshot. Both are fed what is left.
+5. Both must have found the same, row for row, and the same as pandas finds without any streams.
+
+To write a pipeline of your own, read `flights_queries.py`, then `flights_driver.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from flights_cut import measure
+from flights_data import Feed, cut_into_slices, load
+from flights_process import Driver, Sample
+from flights_progress import Progress
+from flights_queries import SOURCES, flights_pipeline
+from flights_report import Report, draw, print_report
+from flights_results import differences, expected, results
+from rich.console import Console
+
+from streamproof.spark_bindings import Pipeline, SnapshotStatus
+
+SNAPSHOTS_AT = (0.25, 0.45)  # shares of the feed
+KILL_AT = 0.65
+AHEAD_MAX = 8  # commits of a source that its readers have not received before the feed waits
+ORIGINAL, RESTORED, PANDAS = "original", "restored", "pandas"
+_POLL_SECONDS = 0.1
+
+
+class Story:
+    """One run of the example.
+
+    Parameters
+    ----------
+    directory : where everything is made; absent or empty
+    departures : the rows to replay, in time order
+    console : where to tell of it while it goes on
+    """
+
+    def __init__(self, directory: Path, departures: pd.DataFrame, console: Console) -> None:
+        self.report = Report(len(departures))
+        self._directory, self._departures = directory, departures
+        self._slices = cut_into_slices(departures)
+        self._progress = Progress(console, self.report)
+
+    def run(self, on_restored: Callable[[Pipeline], None] = lambda _: None) -> Report:
+        """Run it; `on_restored` gets the restored pipeline before that one is started."""
+        original = flights_pipeline(self._directory / ORIGINAL)
+        with self._progress.stage("feed, cut and kill"):
+            snapshots = self._run_until_killed(original)
+        with self._progress.stage("restore"):
+            restored = original.restore(snapshots[0], into=self._directory / RESTORED)
+            on_restored(restored)
+            self._progress.happened("restore", f"{snapshots[0]} into {restored.path}")
+        with self._progress.stage("run both to the end"):
+            self._run_to_the_end([original, restored])
+        with self._progress.stage("compare"):
+            self._compare(original, restored)
+        return self.report
+
+    def _run_until_killed(self, pipeline: Pipeline) -> list[str]:
+        """Feed the pipeline while a driver runs it, ask for snapshots, and kill the driver."""
+        feed = Feed(pipeline, self._slices)
+        asked: list[str] = []
+        complete: set[str] = set()
+        with self._driver(pipeline) as driver:
+            while True:
+                now = driver.latest(ORIGINAL)
+                if len(asked) < len(SNAPSHOTS_AT) and feed.share >= SNAPSHOTS_AT[len(asked)]:
+                    asked.append(pipeline.snapshot())
+                    self._progress.happened(f"snapshot {len(asked)}", f"asked for {asked[-1]}")
+                for snapshot in pipeline.snapshots():
+                    if snapshot.status is SnapshotStatus.COMPLETE and snapshot.id not in complete:
+                        complete.add(snapshot.id)
+                        markers = dict(snapshot.markers)
+                        self._progress.say(f"snapshot {snapshot.id} complete, markers {markers}")
+                ahead = commits_ahead(pipeline, now)
+                is_due = len(complete) == len(SNAPSHOTS_AT) and feed.share >= KILL_AT
+                if is_due and ahead > 0 and now is not None:  # there is work to be torn out of
+                    driver.kill()
+                    break
+                if ahead < AHEAD_MAX and not feed.is_at_its_end:
+                    feed.append_next()
+                else:
+                    time.sleep(_POLL_SECONDS)
+                self._progress.tell(pipeline, now, feed)
+        self._progress.happened("kill", f"process {driver.pid}, its sources {ahead} commits ahead")
+        self._progress.note(pipeline, driver.samples)
+        where = self._progress.where(pipeline, now)
+        self.report.killed = {"rows_fed": feed.rows, "queries": where}
+        return asked
+
+    def _run_to_the_end(self, pipelines: list[Pipeline]) -> None:
+        """Feed what is left, and run the pipelines in a new driver until all is through."""
+        feeds = [Feed(pipeline, self._slices) for pipeline in pipelines]
+        with self._driver(*pipelines) as driver:
+            for feed in feeds:
+                while not feed.is_at_its_end:  # what was fed before is recognised, and skipped
+                    feed.append_next()
+            driver.finish()
+            while driver.is_running():
+                for feed in feeds:
+                    now = driver.latest(feed.pipeline.path.name)
+                    self._progress.tell(feed.pipeline, now, feed)
+                time.sleep(_POLL_SECONDS)
+        for pipeline in pipelines:
+            self._progress.note(pipeline, driver.samples)
+
+    def _compare(self, original: Pipeline, restored: Pipeline) -> None:
+        found = {
+            ORIGINAL: results(original),
+            RESTORED: results(restored),
+            PANDAS: expected(self._departures),
+        }
+        self.report.rows_out = {
+            whose: {channel: len(rows) for channel, rows in result.items()}
+            for whose, result in found.items()
+        }
+        for one, other in ((ORIGINAL, RESTORED), (ORIGINAL, PANDAS), (RESTORED, PANDAS)):
+            self.report.mismatches[f"{one}, {other}"] = differences(found[one], found[other])
+        self.report.snapshots = [measure(original, taken) for taken in original.snapshots()]
+
+    def _driver(self, *pipelines: Pipeline) -> Driver:
+        places = (pipeline.path for pipeline in pipelines)
+        return Driver(*places, scratch=self._directory / "scratch")
+
+
+def commits_ahead(pipeline: Pipeline, now: Sample | None) -> int:
+    """Count the commits by which a source is ahead of the slowest of its readers."""
+    readers = [query.name for query in pipeline.queries if query.inputs == SOURCES]
+    ends: dict[str, int] = {s: pipeline.channel(s).log.last() for s in SOURCES}
+    if now is None:
+        return max(ends.values())
+    received: list[dict[str, int]] = [now.queries[reader]["received"] for reader in readers]
+    return max(end - found.get(source, 0) for source, end in ends.items() for found in received)
+
+
+def main(
+    rows: Annotated[
+        int | None, typer.Option(min=100, help="Replay only so many departures, the earliest.")
+    ] = None,
+    directory: Annotated[
+        Path | None, typer.Option(help="Make everything here, and keep it. It must be empty.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Save a figure of the throughput: .svg or .png.")
+    ] = None,
+    *,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the temporary directory.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Cut, kill, restore, and compare. The exit code is 0 only if everything is equal."""
+    if directory is not None and directory.exists() and any(directory.iterdir()):
+        raise typer.BadParameter(f"{directory} is not empty", param_hint="--directory")
+    console = Console(stderr=True, highlight=False)
+    place = directory or Path(tempfile.mkdtemp(prefix="flights-"))
+    try:
+        report = Story(place.resolve(), load(rows), console).run()
+    finally:
+        if keep or directory is not None:
+            console.print(f"everything is in {place}", soft_wrap=True)
+        else:
+            shutil.rmtree(place, ignore_errors=True)
+    if plot is not None:
+        draw(report, plot)
+    if as_json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        print_report(report, Console(highlight=False))
+    sys.exit(0 if report.equal else 1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

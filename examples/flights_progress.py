@@ -1,0 +1,93 @@
+"""What the flights example tells while it runs: stages, rows fed, batches, positions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flights_data import Feed
+from flights_process import Sample
+from flights_report import Report
+from rich.console import Console
+
+from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.names import Position
+
+_TELL_SECONDS = 2.0
+
+
+class Progress:
+    """Tells what happens as it happens, and notes in a report what is wanted afterwards."""
+
+    def __init__(self, console: Console, report: Report) -> None:
+        self._console, self._report = console, report
+        self._began = time.monotonic()
+        self._told: dict[Path, float] = {}
+        self._rows_until: dict[Path, list[int]] = {}
+
+    def say(self, text: str) -> None:
+        """Tell something, with the seconds since the start."""
+        seconds = time.monotonic() - self._began
+        self._console.print(f"[{seconds:4.0f} s] {text}", markup=False, soft_wrap=True)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Tell that a stage begins, and note how long it takes."""
+        self.say(f"== {name}")
+        began = time.monotonic()
+        yield
+        self._report.seconds[name] = time.monotonic() - began
+
+    def happened(self, what: str, detail: str) -> None:
+        """Tell of a moment that the figure marks."""
+        self._report.moments[what] = time.monotonic() - self._began
+        self.say(f"{what}: {detail}")
+
+    def tell(self, pipeline: Pipeline, now: Sample | None, feed: Feed) -> None:
+        """Tell how far a pipeline is, if that was not done just now."""
+        if time.monotonic() - self._told.get(pipeline.path, 0.0) < _TELL_SECONDS:
+            return
+        self._told[pipeline.path] = time.monotonic()
+        fed = f"{pipeline.path.name}: {feed.rows:,} of {self._report.rows:,} fed"
+        if now is None:
+            self.say(f"{fed}; its driver is starting")
+            return
+        parts = [
+            f"{query} {at['rows_received']:,} (batch {at['batch']})"
+            for query, at in self.where(pipeline, now).items()
+        ]
+        self.say(f"{fed}; received: {', '.join(parts)}")
+
+    def where(self, pipeline: Pipeline, now: Sample) -> dict[str, dict[str, Any]]:
+        """Say per query where it was: batch, positions, rows received, commits behind."""
+        return {
+            name: {
+                "batch": query["batch"],
+                "received": query["received"],
+                "rows_received": self._rows_received(pipeline, query["received"]),
+                "behind": query["behind"],
+            }
+            for name, query in now.queries.items()
+        }
+
+    def note(self, pipeline: Pipeline, samples: list[Sample]) -> None:
+        """Note for the figure how many departures were counted when."""
+        points = self._report.counted.setdefault(pipeline.path.name, [])
+        for sample in samples:
+            if sample.directory == pipeline.path.name:
+                count = self._rows_received(pipeline, sample.queries["carriers"]["received"])
+                points.append((sample.seconds - self._began, count))
+
+    def _rows_received(self, pipeline: Pipeline, received: Mapping[str, int]) -> int:
+        return sum(self._rows(pipeline, channel, end) for channel, end in received.items())
+
+    def _rows(self, pipeline: Pipeline, channel: str, position: int) -> int:
+        """Count the rows of a channel up to a position; a commit's log is read once."""
+        rows = self._rows_until.setdefault(pipeline.channel(channel).path, [0])
+        log = pipeline.channel(channel).log
+        for entry in log.entries(Position(len(rows) - 1), Position(position)):
+            rows.append(rows[-1] + entry.rows)
+        return rows[position]
