@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.counterexample import retrace
+from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import Exploration
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
@@ -14,6 +15,7 @@ from streamproof.checker.properties import Broken, check_assumptions, never_aske
 from streamproof.checker.reference import explore
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model, Role
+from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
     ACTIONS,
     CLAIMS,
@@ -142,10 +144,11 @@ def check(
         )
     check_assumptions(model)
     meter = Meter()
-    found = engine(model, limits=limits, on_progress=on_progress)
+    with observed_premises() as premises:
+        found = engine(model, limits=limits, on_progress=on_progress)
     seconds = meter.seconds
     promised = tuple(method.name for method in model.methods(Role.LEADS_TO))
-    findings = list(_Findings(model, found).all())
+    findings = list(_Findings(model, found, premises).all())
     if liveness:
         undecided = Undetermined((f"{NO_LIVENESS} (--safety leaves it out)",), found.counts)
         findings += [Finding(name, Kind.LEADS_TO, undecided) for name in promised]
@@ -171,9 +174,10 @@ def _without_counts(verdict: Json) -> Json:
 
 
 class _Findings:
-    def __init__(self, model: Model[Any], found: Exploration) -> None:
+    def __init__(self, model: Model[Any], found: Exploration, premises: Premises) -> None:
         self.model, self.found, self.counts = model, found, found.counts
-        self.trace = retrace(model, found.path).trace if found.path else None
+        self.run = retrace(model, found.path) if found.path else None
+        self.idle = [code for code, held in premises.items() if not held]
 
     def all(self) -> Iterator[Finding]:
         for role, kind in ((Role.ALWAYS, Kind.ALWAYS), (Role.EVERY_STEP, Kind.EVERY_STEP)):
@@ -199,12 +203,28 @@ class _Findings:
             return self._searched() or self._unknown(
                 f"{name} was never asked, since no step is possible"
             )
-        return self._searched() or Exhausted(self.counts)
+        return self._searched() or self._vacuous(name) or Exhausted(self.counts)
+
+    def _vacuous(self, name: str) -> Undetermined | None:
+        """Say that a property asked `implies` of nothing; None if its premises have held."""
+        for code in self.idle:
+            if name in code.co_qualname.split("."):
+                return self._unknown(
+                    f"the premise of an implies in {name} (line {code.co_firstlineno}) holds in "
+                    f"none of {self.counts.distinct:,} states, so it was never tried. Choose a "
+                    "larger size"
+                )
+        return None
 
     def _refuted(self, broken: Broken) -> Refuted:
-        assert self.trace is not None  # a search that breaks a property says where
-        reason = self.trace.steps[-1].broken_claim if broken.name == CLAIMS else broken.reason
-        return Refuted(broken.name, reason or "", self.trace, broken.conjuncts, self.counts)
+        assert self.run is not None  # a search that breaks a property says where
+        trace, reason = self.run.trace, broken.reason
+        if broken.name == CLAIMS:
+            reason = trace.steps[-1].broken_claim or ""
+        elif not broken.conjuncts:
+            part = failing_part(self.model, broken.name, self.run.states)
+            reason = f"{reason}: {part}" if part else reason
+        return Refuted(broken.name, reason, trace, broken.conjuncts, self.counts)
 
     def _sometimes(self, name: str) -> Finding:
         calls = [

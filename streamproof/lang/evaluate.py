@@ -112,8 +112,15 @@ def enabled(command: Command, world: World, bound: Mapping[Var, Any]) -> bool:
     return all(evaluate(part, world, bound) for part in command.guard)
 
 
-def after(command: Command, sort: Sort, world: World, bound: Mapping[Var, Any]) -> Any:
-    """Compute the record that a command's updates lead to; what it does not update stays."""
+def after(
+    command: Command, sort: Sort, world: World, bound: Mapping[Var, Any], *, root: str = ""
+) -> Any:
+    """Compute the value that a command's updates lead to; what it does not update stays.
+
+    Parameters
+    ----------
+    root : the name of the variable that holds the state; empty if its fields are variables
+    """
     updates = {update.variable: update for update in command.updates}
 
     def value(variable: str, keys: tuple[Any, ...]) -> Any:
@@ -122,7 +129,7 @@ def after(command: Command, sort: Sort, world: World, bound: Mapping[Var, Any]) 
             return world.read(variable, keys)
         return evaluate(update.value, world, {**bound, **_at(update, keys)})
 
-    return rebuild(sort, world.domains, value)
+    return rebuild(sort, world.domains, value, root)
 
 
 def _at(update: Update, keys: tuple[Any, ...]) -> dict[Var, Any]:

@@ -82,6 +82,11 @@ class PropertyForm:
     parameters: tuple[Var, ...]
     conjuncts: tuple[tuple[str, Expr], ...]
 
+    @property
+    def takes_a_step(self) -> bool:
+        """Whether it is about the two states of a step."""
+        return self.role is Role.EVERY_STEP
+
 
 @dataclass(frozen=True)
 class TracedTransition:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from typing import Any, cast
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType
+from typing import Any, TypeAlias, cast
 
 from streamproof.lang.domain import key_space
 from streamproof.lang.map import domains_of, is_open
@@ -42,7 +46,27 @@ def count(*domains_and_claim: Any) -> int:
 
 def implies(premise: bool, conclusion: bool) -> bool:
     """Give ``not premise or conclusion``; both are evaluated."""
+    observed = _premises.get()
+    if observed is not None:
+        code = sys._getframe(1).f_code  # noqa: SLF001 - whose premise it is
+        observed[code] = observed.get(code, False) or bool(premise)
     return (not premise) or conclusion
+
+
+Premises: TypeAlias = dict[CodeType, bool]
+"""Per function that calls `implies`: whether its premise has ever held."""
+_premises: ContextVar[Premises | None] = ContextVar("premises", default=None)
+
+
+@contextmanager
+def observed_premises() -> Iterator[Premises]:
+    """Note whose premises hold while this lasts: one that never does says nothing."""
+    observed: Premises = {}
+    token = _premises.set(observed)
+    try:
+        yield observed
+    finally:
+        _premises.reset(token)
 
 
 def _values(domains: tuple[Any, ...], claim: Any) -> Iterator[Any]:
