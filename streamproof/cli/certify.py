@@ -11,7 +11,6 @@ from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.cli.stages import stage_line
 from streamproof.models.verdict import ExitCode
-from streamproof.verification import certificate_of, verify_protocol, write_certificate
 
 
 def certify(
@@ -20,6 +19,8 @@ def certify(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Verify a protocol and write its certificate, which Spark bindings ask for."""
+    from streamproof.verification import certificate_of, verify_protocol, write_certificate
+
     with stage_line() as on_stage:
         report = verify_protocol(protocol, on_stage=on_stage)
     path = write_certificate(report)

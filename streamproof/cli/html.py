@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from streamproof import __version__
 from streamproof.cli.report import Row
 from streamproof.models.verdict import ExitCode, Json
-from streamproof.verification import ProtocolReport
+
+if TYPE_CHECKING:
+    from streamproof.verification import ProtocolReport
 
 
 def write_html(

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -17,11 +17,10 @@ from streamproof.checker.reach import reach
 from streamproof.cli.options import AsJson, Target
 from streamproof.cli.render import console, error_console, print_json, remark_on, status_text
 from streamproof.models.verdict import ExitCode, exit_code
-from streamproof.proofs.bounded import RLIMIT
-from streamproof.proofs.find import find_invariant
-from streamproof.proofs.induction import Answer, Outcome, ProofReport
-from streamproof.proofs.induction import prove as run_proof
-from streamproof.proofs.obligations import Obligation
+from streamproof.proofs.obligations import RLIMIT, Obligation
+
+if TYPE_CHECKING:  # Z3 is loaded by the command that needs it
+    from streamproof.proofs.induction import Outcome, ProofReport
 
 OnObligation: TypeAlias = Callable[[int, int, Obligation], None]
 
@@ -35,6 +34,9 @@ def prove(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Prove a protocol's invariant for any number of processes and messages."""
+    from streamproof.proofs.find import find_invariant
+    from streamproof.proofs.induction import prove as run_proof
+
     invariant = find_invariant(target)
     with obligation_line() as on_progress:
         report = run_proof(invariant, rlimit=rlimit, reach=reach, on_progress=on_progress)
@@ -61,7 +63,7 @@ def print_proof(out: Console, report: ProofReport) -> None:
     kinds = Counter(part.obligation.kind for part in report.outcomes)
     for kind, total in kinds.items():
         same = [part for part in report.outcomes if part.obligation.kind is kind]
-        unsat = sum(part.answer is Answer.UNSAT for part in same)
+        unsat = sum(part.is_discharged for part in same)
         steps = sum(part.rlimit for part in same)
         table.add_row(kind.value, str(unsat), str(total), f"{steps:,}")
     out.print(Text(f"{report.model}: any number of elements in every domain, unbounded numbers\n"))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streamproof.cli.render import COLOURS, remark_on
 from streamproof.models.verdict import ExitCode, Json, Undetermined, Verdict
-from streamproof.verification import ProtocolReport
+
+if TYPE_CHECKING:
+    from streamproof.verification import ProtocolReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from streamproof.cli.render import error_console
-from streamproof.verification import OnStage
+
+if TYPE_CHECKING:
+    from streamproof.verification import OnStage
 
 
 @contextmanager

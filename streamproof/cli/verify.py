@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,7 +20,9 @@ from streamproof.cli.render import console, error_console, print_json
 from streamproof.cli.report import Row, example_row, rows_of
 from streamproof.cli.stages import stage_line
 from streamproof.models.verdict import ExitCode, Json
-from streamproof.verification import ProtocolReport, protocol_names, verify_protocol
+
+if TYPE_CHECKING:
+    from streamproof.verification import ProtocolReport
 
 EXAMPLE = "flights.py"
 
@@ -40,6 +42,8 @@ def verify(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""
+    from streamproof.verification import protocol_names, verify_protocol
+
     with stage_line() as on_stage:
         reports = [
             verify_protocol(name, on_stage=on_stage) for name in protocols or protocol_names()

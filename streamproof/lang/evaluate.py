@@ -69,7 +69,7 @@ def world(model: Any, state: Any, **others: Any) -> World:
 
 
 def evaluate(expr: Expr, world: World, bound: Mapping[Var, Any]) -> Any:
-    """Compute an expression's value.
+    """Compute an expression's value in a `world`.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from streamproof.lang.show import show
 
 
 def explain(expr: Expr, world: World, bound: Mapping[Var, Any] | None = None) -> str:
-    """Print the smallest conjunct of a false expression that is false, elements filled in.
+    """Print the smallest conjunct of a false expr that is false in a world, elements filled in.
 
     Parameters
     ----------

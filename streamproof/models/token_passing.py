@@ -93,10 +93,11 @@ class TokenPassing(SnapshotModel[TokenApplication]):
         snapshots: int = 1,
         initiators: int = 0,
     ) -> TokenPassing:
-        """Build the model of a size; what is not listed is as in `ChandyLamport.sized`.
+        """Build the model of a size.
 
         Parameters
         ----------
+        messages, graph, snapshots, initiators : as in `ChandyLamport.sized`
         tokens : for each token, the index of the process that has it at the start
         """
         fields = fields_at(messages, graph, snapshots, initiators)

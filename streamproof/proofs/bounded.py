@@ -25,10 +25,9 @@ from streamproof.lang.sorts import (
     sort_of,
 )
 from streamproof.proofs.finite import FiniteTranslator
+from streamproof.proofs.obligations import RLIMIT
 from streamproof.proofs.to_z3 import Term
 
-RLIMIT = 5_000_000
-"""Z3's own steps for one question: a count, so that a slow machine cannot change an answer."""
 NUMBERS_MOST = (1, 2, 4, 8)
 """Bounds on all numbers, tried in turn, so that an example is as small as can be."""
 

@@ -12,7 +12,7 @@ import z3
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Var
 from streamproof.models.verdict import Json, Proved, Undetermined, Verdict
-from streamproof.proofs.bounded import RLIMIT, Question, find_instance
+from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
     SIZES,
     CounterexampleToInduction,
@@ -21,7 +21,7 @@ from streamproof.proofs.cti import (
     not_searched,
 )
 from streamproof.proofs.invariant import Invariant
-from streamproof.proofs.obligations import Kind, Obligation, Theory, obligations
+from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
 from streamproof.proofs.to_z3 import OpenTranslator
 
 
@@ -49,6 +49,11 @@ class Outcome:
     answer: Answer
     rlimit: int
     examples: tuple[CounterexampleToInduction, ...] = ()
+
+    @property
+    def is_discharged(self) -> bool:
+        """Whether Z3 has shown that there is no exception."""
+        return self.answer is Answer.UNSAT
 
     def to_json(self) -> Json:
         """Give it as JSON."""
@@ -80,7 +85,7 @@ class ProofReport:
     @property
     def failed(self) -> tuple[Outcome, ...]:
         """The obligations that are not discharged."""
-        return tuple(part for part in self.outcomes if part.answer is not Answer.UNSAT)
+        return tuple(part for part in self.outcomes if not part.is_discharged)
 
     @property
     def verdict(self) -> Verdict:
@@ -109,7 +114,7 @@ def prove(
     reach: Reach = not_searched,
     on_progress: Callable[[int, int, Obligation], None] = lambda *_: None,
 ) -> ProofReport:
-    """Discharge every obligation, each in a solver of its own.
+    """Discharge every obligation of an invariant, each in a solver of its own.
 
     Parameters
     ----------

@@ -19,6 +19,9 @@ from streamproof.proofs.invariant import (
     traced_lemmas,
 )
 
+RLIMIT = 5_000_000
+"""Z3's own steps for one question: a count, so that a slow machine cannot change an answer."""
+
 
 class Kind(Enum):
     """What an obligation is about."""

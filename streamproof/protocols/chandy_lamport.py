@@ -103,6 +103,7 @@ def on_messages(
 
     Parameters
     ----------
+    recorders : this process's, before the messages
     count : messages just received on `channel`, in order and ahead of its next marker
     """
 

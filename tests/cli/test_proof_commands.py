@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from streamproof.cli import certify, verify
+from streamproof.cli import verify
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from tests.test_verification import small_report
@@ -24,8 +24,9 @@ def report():
 @pytest.fixture
 def quick(report, monkeypatch):
     """Commands that verify find the result of a small verification at once."""
-    for module in (certify, verify):
-        monkeypatch.setattr(module, "verify_protocol", lambda *_args, **_kwargs: report)
+    monkeypatch.setattr(
+        "streamproof.verification.verify_protocol", lambda *_args, **_kwargs: report
+    )
 
 
 def run(*arguments):
