@@ -75,7 +75,7 @@ class Checkpoint:
 
         Raises
         ------
-        WrongWiring : if the plan reads a channel more than once in one batch
+        WrongWiring : if the plan reads a channel at two positions
         PurgedCheckpoint : if Spark has deleted it
         """
         if batch_id < 0:
@@ -89,14 +89,14 @@ class Checkpoint:
             if line == "-":  # a source that has not answered yet
                 continue
             offset = json.loads(line)
-            channel = ChannelName(offset["channel"])
-            if channel in found:
+            channel, position = ChannelName(offset["channel"]), Position(offset["position"])
+            # One source that the plan uses in two places has two lines, which are always equal.
+            if found.setdefault(channel, position) != position:
                 raise WrongWiring(
                     f"the plan reads channel {channel!r} through two sources ({self.path}). They "
                     "advance apart, so no batch is at one position of it. Read it once, and use "
                     "the same DataFrame in both places"
                 )
-            found[channel] = Position(offset["position"])
         return found
 
     def copy_as_of(self, batch_id: BatchId, target: Path) -> None:

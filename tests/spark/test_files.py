@@ -258,6 +258,9 @@ def test_offsets_name_their_channels(tmp_path: Path) -> None:
     assert checkpoint.received(batch(1)) == {"a": 2}
     assert checkpoint.received(batch(2)) == {"b": 4}
     write(tmp_path / "ck/offsets/3", "\n".join(["v1", "{}", both[0], both[0]]))
+    assert checkpoint.received(batch(3)) == {"b": 4}  # one source, in two places of the plan
+    other = json.dumps({"channel": "b", "position": 5})
+    write(tmp_path / "ck/offsets/3", "\n".join(["v1", "{}", both[0], other]))
     with pytest.raises(WrongWiring, match="two sources"):
         checkpoint.received(batch(3))
     with pytest.raises(PurgedCheckpoint, match="no metadata"):

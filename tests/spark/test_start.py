@@ -106,7 +106,7 @@ def test_a_query_that_fails_is_named_and_goes_on_after_a_restart(
     pipeline = one_query(tmp_path / "p", divide)
     feed_a(pipeline, 4)
     pipeline.start(spark)
-    with pytest.raises(QueryFailed, match="query 'q'.*none is lost"):
+    with pytest.raises(QueryFailed, match="(?s)query 'q'.*none is lost"):
         pipeline.await_idle()
     assert "DIVIDE_BY_ZERO" in pipeline.status()["q"].failure
     pipeline.stop()
