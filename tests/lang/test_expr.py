@@ -196,7 +196,7 @@ def in_world(expr: Expr, values: dict[str, Any]) -> Any:
     return evaluate(expr, World({"P": DOMAIN}, values), bound)
 
 
-tried = settings(max_examples=800, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 X, Y = leaf("element", "x"), leaf("element", "y")
 
 
@@ -246,13 +246,6 @@ def test_a_simplified_truth_can_be_used_in_another(left, right, values):
 def test_what_is_printed_reads_back(term, values):
     printed = show(simplified(term))
     assert eval(printed, {"Color": Color}, values) == meaning(term, values)
-
-
-@tried
-@given(truths(3, (), quantified=True))
-def test_simplifying_twice_changes_nothing(term):
-    once = simplified(term)
-    assert ex.substitute(once, {}) == once
 
 
 # --------------------------------------------------------------------------- single laws
