@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import functools
 import itertools
 import linecache
 import sys
@@ -167,6 +168,16 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
 
 
 @contextmanager
+def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """Name a function that has already ended, where its result turns out to be wrong."""
+    try:
+        yield
+    except Untraceable as error:
+        place = _location_of(function)
+        raise Untraceable(name, place, error.what, error.remedy) from error
+
+
+@contextmanager
 def _running(run: _Run) -> Iterator[None]:
     token = _current.set(run)
     try:
@@ -225,10 +236,17 @@ def untraceable(what: str, remedy: str) -> Untraceable:
 
 
 def _is_ours(filename: str) -> bool:
-    return FilePath(filename).parent == _HERE or filename.endswith(("dataclasses.py", "enum.py"))
+    is_generated = filename.startswith("<")  # by dataclasses, as the setter of a frozen record
+    return (
+        is_generated
+        or FilePath(filename).parent == _HERE
+        or filename.endswith(("dataclasses.py", "enum.py"))
+    )
 
 
 def _location_of(function: Callable[..., Any]) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
     code = getattr(function, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
 

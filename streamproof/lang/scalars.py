@@ -44,6 +44,11 @@ class Symbolic:
     def __iter__(self) -> Iterator[Any]:
         raise untraceable(f"it iterates over the symbolic value {self!r}", "Use forall or Map.map")
 
+    def __len__(self) -> int:
+        raise untraceable(
+            f"it asks for the length of the symbolic value {self!r}", "Keep a count beside it"
+        )
+
     def __repr__(self) -> str:
         from streamproof.lang.show import show
 
@@ -127,7 +132,12 @@ class SymbolicInt(Symbolic):
             "Compare products instead: write a < k * b for a // b < k",
         )
 
-    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __pow__ = __floordiv__
+    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __floordiv__
+
+    def __pow__(self, _other: object) -> NoReturn:
+        raise untraceable("it takes a power of a symbolic integer", "Multiply as often as needed")
+
+    __rpow__ = __pow__
 
 
 class SymbolicEnum(Symbolic):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
@@ -243,7 +244,7 @@ def merged(function: Callable[..., Any], variables: tuple[Var, ...]) -> Any:
     """Run a lambda on bound variables along all its paths, and merge what they give."""
     arguments = [scalar(variable) for variable in variables]
     name = getattr(function, "__name__", "lambda")
-    found = paths(lambda: function(*arguments), name)
+    found = paths(functools.partial(function, *arguments), name)
     for path in found:
         if path.ending is Ending.DISABLED:
             raise untraceable(

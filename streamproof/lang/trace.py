@@ -13,7 +13,7 @@ from typing import Any
 from streamproof.lang import expr as ex
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Expr, Var
-from streamproof.lang.fork import Ending, Path, paths
+from streamproof.lang.fork import Ending, Path, blaming, paths, untraceable
 from streamproof.lang.form import (
     ClaimForm,
     Command,
@@ -24,6 +24,7 @@ from streamproof.lang.form import (
     Update,
     Variable,
 )
+from streamproof.lang.map import Map
 from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
@@ -50,18 +51,18 @@ def _trace_model(cls: Any) -> TracedModel:
     commands: list[Command] = []
     claims: list[ClaimForm] = []
     for method in cls.methods(Role.INIT):
-        call, parameters = _bound_call(model, method, ())
+        bound = _Bound.to(model, method, ())
         initial.extend(
-            _command(method, parameters, path, state_sort, None)
-            for path in paths(call, method.name)
+            _command(bound, path, state_sort, None)
+            for path in paths(bound.call, method.name)
             if path.ending is Ending.VALUE
         )
     for method in cls.methods(Role.ACTION):
-        call, parameters = _bound_call(model, method, (state,))
-        for path in paths(call, method.name):
-            claims.extend(_claims(method.name, parameters, path))
+        bound = _Bound.to(model, method, (state,))
+        for path in paths(bound.call, method.name):
+            claims.extend(_claims(method.name, bound.parameters, path))
             if path.ending is Ending.VALUE:
-                commands.append(_command(method, parameters, path, state_sort, state))
+                commands.append(_command(bound, path, state_sort, state))
     return TracedModel(
         cls.__name__,
         cls,
@@ -73,7 +74,7 @@ def _trace_model(cls: Any) -> TracedModel:
         tuple(claims),
         tuple(_properties(cls, model, state, state_sort)),
         tuple(
-            lift(merged(_bound_call(model, method, ())[0], ()), ex.BOOL)
+            lift(merged(_Bound.to(model, method, ()).call, ()), ex.BOOL)
             for method in cls.methods(Role.ASSUME)
         ),
     )
@@ -129,13 +130,22 @@ def _dotted(name: str, field: str) -> str:
     return f"{name}.{field}" if name else field
 
 
-def _bound_call(
-    model: Any, method: Method, states: tuple[Any, ...]
-) -> tuple[Callable[[], Any], tuple[Var, ...]]:
-    parameters = tuple(Var(name, _scalar_sort(note, method)) for name, note in method.parameters)
-    arguments = [scalar(parameter) for parameter in parameters]
-    function = getattr(model, method.name)
-    return lambda: function(*states, *arguments), parameters
+@dataclasses.dataclass(frozen=True)
+class _Bound:
+    """A method with symbolic states and parameters, ready to be run."""
+
+    method: Method
+    call: Callable[[], Any]
+    parameters: tuple[Var, ...]
+
+    @classmethod
+    def to(cls, model: Any, method: Method, states: tuple[Any, ...]) -> _Bound:
+        parameters = tuple(
+            Var(name, _scalar_sort(note, method)) for name, note in method.parameters
+        )
+        arguments = [scalar(parameter) for parameter in parameters]
+        call = functools.partial(getattr(model, method.name), *states, *arguments)
+        return cls(method, call, parameters)
 
 
 def _scalar_sort(annotation: Any, method: Method) -> ScalarSort:
@@ -147,12 +157,12 @@ def _scalar_sort(annotation: Any, method: Method) -> ScalarSort:
     return sort
 
 
-def _command(
-    method: Method, parameters: tuple[Var, ...], path: Path, sort: Sort, before: Any
-) -> Command:
-    updates = tuple(_updates(sort, "", path.value, before, ()))
+def _command(bound: _Bound, path: Path, sort: Sort, before: Any) -> Command:
+    method = bound.method
+    with blaming(method.name, bound.call):
+        updates = tuple(_updates(sort, "", path.value, before, ()))
     guard = ex.conjuncts(ex.conjunction(*path.condition))
-    return Command(method.name, parameters, guard, updates, (), method.fairness)
+    return Command(method.name, bound.parameters, guard, updates, (), method.fairness)
 
 
 def _claims(name: str, parameters: tuple[Var, ...], path: Path) -> Iterator[ClaimForm]:
@@ -167,11 +177,20 @@ def _updates(
 ) -> Iterator[Update]:
     """List the variables that a step changes; all of them where there is no state before."""
     match sort:
-        case RecordSort(_, fields):
+        case RecordSort(cls, fields):
+            if not isinstance(after, cls):
+                raise untraceable(
+                    f"it gives {after!r} where a {cls.__name__} belongs",
+                    "Return the whole next state, as by dataclasses.replace(state, ...)",
+                )
             for field, part in fields:
                 old = None if before is None else getattr(before, field)
                 yield from _updates(part, _dotted(name, field), getattr(after, field), old, keys)
         case MapSort(key_sorts, value):
+            if not isinstance(after, Map):
+                raise untraceable(
+                    f"it gives {after!r} where a {sort} belongs", "Give a Map over the same domains"
+                )
             fresh = tuple(
                 Var(f"{str(key)[0].lower()}{len(keys) + index}'", key)
                 for index, key in enumerate(key_sorts)
@@ -195,10 +214,11 @@ def _properties(
     for role in roles:
         states = (state, value_of(state_sort, AFTER))[: STATES_TAKEN.get(role, 1)]
         for method in cls.methods(role):
-            call, parameters = _bound_call(model, method, states)
-            named = merged(lambda call=call, role=role: _named(call(), role), ())
-            conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in named)
-            yield PropertyForm(method.name, role, parameters, conjuncts)
+            bound = _Bound.to(model, method, states)
+            named = merged(lambda call=bound.call, role=role: _named(call(), role), ())
+            with blaming(method.name, bound.call):
+                conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in named)
+            yield PropertyForm(method.name, role, bound.parameters, conjuncts)
 
 
 AFTER = "after"
@@ -228,7 +248,8 @@ def _truth(answer: Any) -> Any:
 def trace_function(function: Callable[..., bool], sorts: Mapping[str, Sort]) -> Expr:
     """Trace a function that gives a truth value, over arguments of the given sorts."""
     arguments = [value_of(sort, name) for name, sort in sorts.items()]
-    return lift(merged(lambda: function(*arguments), ()), ex.BOOL)
+    with blaming(function.__name__, function):
+        return lift(merged(functools.partial(function, *arguments), ()), ex.BOOL)
 
 
 # --------------------------------------------------------------------------- protocols
@@ -278,11 +299,12 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
     ]
     commands: list[Command] = []
     claims: list[ClaimForm] = []
-    for path in paths(lambda: function(*arguments), function.__name__):
+    for path in paths(functools.partial(function, *arguments), function.__name__):
         claims.extend(_claims(function.__name__, scalars, path))
         if path.ending is Ending.VALUE:
-            after, effects = path.value
-            updates = tuple(_updates(result_sort, names[0], after, arguments[0], ()))
+            with blaming(function.__name__, function):
+                after, effects = _step(path.value)
+                updates = tuple(_updates(result_sort, names[0], after, arguments[0], ()))
             forms = tuple(_effect(effect) for effect in effects)
             guard = ex.conjuncts(ex.conjunction(*path.condition))
             commands.append(Command(function.__name__, scalars, guard, updates, forms))
@@ -290,6 +312,16 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
         variable for n, s in zip(names, sorts, strict=True) for variable in variables_of(s, n)
     )
     return TracedTransition(function.__name__, declared, tuple(commands), tuple(claims))
+
+
+def _step(value: Any) -> tuple[Any, tuple[Any, ...]]:
+    match value:
+        case (state, tuple() as effects):
+            return state, effects
+    raise untraceable(
+        f"it gives {value!r}, which is no step",
+        "Return the new state and a tuple of effects: return state, (SaveState(),)",
+    )
 
 
 def _effect(effect: Any) -> EffectForm:
