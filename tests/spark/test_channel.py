@@ -162,18 +162,25 @@ def test_an_earlier_batch_than_the_last_is_a_replaced_driver(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("batches")
-def test_a_driver_that_sleeps_between_check_and_commit_is_refused_by_delta(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("point", "fenced"), [(Failpoint.FILES_WRITTEN, False), (Failpoint.APPEND_CHECKED, True)]
+)
+def test_a_driver_that_sleeps_while_another_appends_its_batch_appends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: Failpoint, fenced: bool
 ) -> None:
+    """Before its check it sees that the batch is there; behind it, Delta refuses its commit."""
     frozen, other = (make(tmp_path / "rows", writer="q") for _ in range(2))
 
-    def overtake(point: Failpoint, _where: str) -> None:
-        if point is Failpoint.APPEND_CHECKED:
+    def overtake(reached: Failpoint, _where: str) -> None:
+        if reached is point:
             monkeypatch.setattr(channel_module, "reached", lambda *_: None)
             once(other, rows(1), 0)
 
     monkeypatch.setattr(channel_module, "reached", overtake)
-    with pytest.raises(FencedDriver, match="appended by another driver"):
+    if fenced:
+        with pytest.raises(FencedDriver, match="appended by another driver"):
+            once(frozen, rows(1), 0)
+    else:
         once(frozen, rows(1), 0)
     assert frozen.rows()["id"].to_pylist() == [1]
 
