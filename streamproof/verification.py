@@ -7,19 +7,16 @@ traced form. Spark bindings compare that hash before they run the protocol.
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
-from streamproof import __version__, proofs, protocols
+from streamproof import __version__, proofs
 from streamproof.checker import CheckReport, Limits, check
 from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
 from streamproof.lang import StreamproofError
@@ -27,7 +24,7 @@ from streamproof.lang.digest import protocol_digest
 from streamproof.lang.model import Model
 from streamproof.models import registry
 from streamproof.models.mutant import Mutant
-from streamproof.models.registry import ModelFile
+from streamproof.models.registry import ModelFile, protocol_module
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import (
     Exhausted,
@@ -104,26 +101,6 @@ class ProtocolReport:
             "proof": self.proof.to_json(),
             "seconds": round(self.seconds, 3),
         }
-
-
-def protocol_names() -> tuple[str, ...]:
-    """List the protocols that there are."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(protocols.__path__)))
-
-
-def protocol_module(name: str) -> ModuleType:
-    """Import a protocol.
-
-    Raises
-    ------
-    UnknownModel : if there is none of this name
-    """
-    if name not in protocol_names():
-        raise registry.UnknownModel(
-            f"there is no protocol {name}, so there is nothing to verify. streamproof has "
-            f"{', '.join(protocol_names())}"
-        )
-    return importlib.import_module(f"{protocols.__name__}.{name}")
 
 
 def verify_protocol(

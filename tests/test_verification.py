@@ -19,6 +19,7 @@ from streamproof.checker.mutation import MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
 from streamproof.models import registry
 from streamproof.models.mutants.chandy_lamport import MUTANTS
+from streamproof.models.registry import protocol_module, protocol_names
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode
 from streamproof.proofs.find import find_invariant
@@ -31,8 +32,6 @@ from streamproof.verification import (
     certificate_of,
     certificate_path,
     model_files,
-    protocol_module,
-    protocol_names,
     verify_protocol,
     write_certificate,
 )

@@ -1,19 +1,31 @@
-"""`streamproof show`: a model as guarded commands, which proofs and certificates are about."""
+"""`streamproof show`: the traced form, which proofs and certificates are about."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from streamproof.cli.options import Target
-from streamproof.lang.show import show_model
-from streamproof.lang.trace import trace_model
-from streamproof.models.registry import find
+from streamproof.lang.show import show_model, show_protocol
+from streamproof.lang.trace import trace_model, trace_protocol
+from streamproof.models.registry import find, protocol_module
 from streamproof.models.verdict import ExitCode
 
 
-def show(target: Target) -> ExitCode:
-    """Print a model's traced form."""
-    model: Any = find(target)  # a class is hashable, which mypy does not see
-    sys.stdout.write(show_model(trace_model(model)) + "\n")
+def show(
+    target: Target,
+    *,
+    protocol: Annotated[
+        bool, typer.Option("--protocol", help="Print the protocol's machine, not the model.")
+    ] = False,
+) -> ExitCode:
+    """Print a model's traced form, or that of the protocol alone."""
+    if protocol:
+        text = show_protocol(trace_protocol(protocol_module(target)))
+    else:
+        model: Any = find(target)  # a class is hashable, which mypy does not see
+        text = show_model(trace_model(model))
+    sys.stdout.write(text + "\n")
     return ExitCode.GREEN

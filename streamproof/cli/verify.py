@@ -19,6 +19,7 @@ from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.cli.report import Row, example_row, rows_of
 from streamproof.cli.stages import stage_line
+from streamproof.models.registry import protocol_names
 from streamproof.models.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def verify(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""
-    from streamproof.verification import protocol_names, verify_protocol
+    from streamproof.verification import verify_protocol
 
     with stage_line() as on_stage:
         reports = [

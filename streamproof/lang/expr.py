@@ -240,6 +240,10 @@ def choose(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
         return otherwise
     if isinstance(then, Apply) and then.operator == "ite" and then.arguments[2] == otherwise:
         return choose(conjunction(condition, then.arguments[0]), then.arguments[1], otherwise)
+    if isinstance(otherwise, Apply) and otherwise.operator == "ite":
+        inner, changed, same = otherwise.arguments
+        if same == then:  # an exception within what stays: one condition says when it changes
+            return choose(conjunction(negate(condition), inner), changed, then)
     if isinstance(then.sort, BoolSort):
         return _choose_truth(condition, then, otherwise)
     return Apply("ite", (condition, then, otherwise), then.sort)

@@ -1,4 +1,4 @@
-"""Finding models by the name of their file, and building them at a size given as text."""
+"""Finding models and protocols by their file's name, and building models at a given size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from streamproof import models
+from streamproof import models, protocols
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model, Role
 from streamproof.models.mutant import Mutant
@@ -152,6 +152,26 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
         return Sized(target, model_class, name, text, at_size(model_class, named))
     made = at_size(model_class, parsed(model_class, size))
     return Sized(target, model_class, "", dict(size), made)
+
+
+def protocol_names() -> tuple[str, ...]:
+    """List the protocols that there are."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(protocols.__path__)))
+
+
+def protocol_module(name: str) -> ModuleType:
+    """Import a protocol.
+
+    Raises
+    ------
+    UnknownModel : if there is none of this name
+    """
+    if name not in protocol_names():
+        raise UnknownModel(
+            f"there is no protocol {name}, so there is nothing to show or verify. streamproof has "
+            f"{', '.join(protocol_names())}"
+        )
+    return importlib.import_module(f"{protocols.__name__}.{name}")
 
 
 def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:

@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 
 from streamproof.checker.reach import reach
+from streamproof.models.registry import protocol_names
 from streamproof.models.verdict import Proved, Reachable
 from streamproof.proofs.find import UnknownInvariant, find_invariant, invariant_names
 from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind
-from streamproof.verification import protocol_names
 
 INVARIANT = find_invariant("chandy_lamport")
 
