@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from streamproof.lang import Disabled
-from streamproof.lang.evaluate import World, after, enabled, evaluate, world
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from streamproof.lang import Disabled, Domain
+from streamproof.lang.evaluate import World, after, enabled, evaluate, rebuild, world
 from streamproof.lang.expr import Var
 from streamproof.lang.form import ClaimForm, Command, TracedModel, TracedTransition
-from streamproof.lang.model import Call
+from streamproof.lang.model import STATES_TAKEN, Call, Method
 from streamproof.lang.sorts import ElementSort, sort_of
-from streamproof.lang.trace import AFTER
+from streamproof.lang.trace import AFTER, state_sort_of, trace_model
+from tests.strategies import domains_of, models, states, values
 
 DISABLED, BROKEN_CLAIM = "disabled", "broken claim"
 
@@ -120,3 +125,111 @@ def element_sorts(sort: Any) -> set[str]:
     for part in [*getattr(sort, "keys", ()), *(s for _, s in getattr(sort, "fields", ()))]:
         found |= element_sorts(part)
     return found | (element_sorts(sort.value) if hasattr(sort, "value") else set())
+
+
+# --------------------------------------------------------------------------- on many states
+
+
+def tried(examples: int):
+    return settings(
+        max_examples=examples,
+        derandomize=examples < 1_000,  # what is asserted to happen must happen every time
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+def agree_on_transition(module: ModuleType, transition: TracedTransition, examples: int) -> None:
+    """Compare a transition on so many arbitrary arguments."""
+    hints = typing.get_type_hints(getattr(module, transition.name), include_extras=True)
+    sorts = [sort_of(hint) for part, hint in hints.items() if part != "return"]
+    names = sorted(set().union(*map(element_sorts, sorts)))
+    domains = {part: Domain.of(part, (f"{part}0", f"{part}1", f"{part}2")) for part in names}
+    happened: Counter[str] = Counter()
+
+    @tried(examples)
+    @given(st.tuples(*(values(sort, domains) for sort in sorts)))
+    def agree(arguments):
+        happened[assert_transition_agrees(module, transition, arguments, domains)] += 1
+
+    agree()
+    assert happened["taken"] > 0
+
+
+def agree_on_action(model_class: Any, method: Method, examples: int) -> None:
+    """Compare an action on so many arbitrary states."""
+    traced = trace_model(model_class)
+    happened: Counter[str] = Counter()
+
+    @tried(examples)
+    @given(models(model_class), states(model_class))
+    def agree(model, state):
+        for call in model.calls(method):
+            happened[assert_action_agrees(traced, model, state, call)] += 1
+
+    agree()
+    assert happened["taken"] > 0
+    if any(command.guard for command in traced.commands_of(method.name)):
+        assert happened.total() > happened["taken"] or len(traced.commands_of(method.name)) > 1
+
+
+def agree_on_property(model_class: Any, method: Method, examples: int) -> None:
+    """Compare a property on so many states, some of them walked to."""
+    traced = trace_model(model_class)
+    taken = STATES_TAKEN.get(method.role, 1)
+    happened: set[tuple[bool, ...]] = set()
+
+    @tried(examples)
+    @given(models(model_class), states(model_class), st.data())
+    def agree(model, state, data):
+        # Some states are walked to, since arbitrary ones break a property almost always.
+        before = data.draw(walks(model)) if data.draw(st.integers(0, 3)) == 3 else state
+        given_states = (before,)
+        if taken == 2:
+            given_states = (before, data.draw(st.just(state) | steps(model, before)))
+        for call in model.calls(method):
+            happened.add(
+                assert_property_agrees(traced, method.name, model, given_states, call.arguments)
+            )
+
+    agree()
+    assert len(happened) > 1, "the property answers alike on all states"
+
+
+def walks(model):
+    """Reach a state in a few steps."""
+    state = st.sampled_from(list(model.initial_states()))
+    for _ in range(3):
+        state = state.flatmap(lambda reached: steps(model, reached))
+    return state
+
+
+def steps(model, state):
+    """Take a step, or none if none is possible."""
+    targets = [move.target for move in model.moves(state) if move.target is not None]
+    return st.sampled_from(targets or [state])
+
+
+def agree_on_start(model_class: Any, method: Method, examples: int) -> None:
+    """Compare an initial state for so many arbitrary constants."""
+    traced = trace_model(model_class)
+    sort = state_sort_of(model_class)
+
+    @tried(examples)
+    @given(models(model_class))
+    def agree(model):
+        here = World(domains_of(model_class), {f: getattr(model, f) for f in vars(model)})
+        for call in model.calls(method):
+            (command,) = (part for part in traced.initial if part.name == method.name)
+            bound = dict(zip(command.parameters, call.arguments, strict=True))
+            updates = {update.variable: update for update in command.updates}
+
+            def value(name, keys, updates=updates, bound=bound):
+                update = updates[name]
+                at = dict(zip(update.keys, keys, strict=True))
+                return evaluate(update.value, here, {**bound, **at})
+
+            plain = getattr(model, method.name)(*call.arguments)
+            assert rebuild(sort, here.domains, value) == plain
+
+    agree()
