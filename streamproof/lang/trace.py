@@ -46,6 +46,8 @@ def trace_model(cls: type[Model[Any]]) -> TracedModel:
 @functools.cache
 def _trace_model(cls: Any) -> TracedModel:
     model, state_sort = symbolic_model(cls), state_sort_of(cls)
+    variables = tuple(variables_of(state_sort, ""))
+    _check_names(cls, variables)
     state = value_of(state_sort, "")
     initial: list[Command] = []
     commands: list[Command] = []
@@ -68,7 +70,7 @@ def _trace_model(cls: Any) -> TracedModel:
         cls,
         state_sort,
         tuple(_constants(cls)),
-        tuple(variables_of(state_sort, "")),
+        variables,
         tuple(initial),
         tuple(commands),
         tuple(claims),
@@ -98,6 +100,19 @@ def _constants(cls: type[Model[Any]]) -> Iterator[Variable]:
     for name, sort in _field_sorts(cls):
         if not isinstance(sort, DomainSort):
             yield from variables_of(sort, name)
+
+
+def _check_names(cls: type[Model[Any]], variables: tuple[Variable, ...]) -> None:
+    """Refuse a name that would mean two things in the traced form."""
+    taken = {name: "a field of the model as well" for name, _ in _field_sorts(cls)}
+    taken[AFTER] = "the prefix of the later state in an @every_step"
+    for variable in variables:
+        name = variable.name.partition(".")[0]
+        if name in taken:
+            raise WrongDefinition(
+                f"the state of {cls.__name__} has a field {name}, but {name} is {taken[name]}, so "
+                "the traced form could not tell them apart. Rename the field"
+            )
 
 
 def state_sort_of(cls: type[Model[Any]]) -> Sort:
