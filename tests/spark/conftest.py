@@ -10,11 +10,6 @@ from pyspark.sql import SparkSession
 from tests.spark.driver import test_session
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker of tests that take minutes."""
-    config.addinivalue_line("markers", "slow: takes minutes; run by make test-slow")
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Give a session with two cores and a 1 GB driver."""

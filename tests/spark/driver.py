@@ -21,6 +21,8 @@ from tests.spark.pipelines import chain, feed
 
 ROOT = Path(__file__).parents[2]
 IDS_BEFORE, IDS = 10, 20
+SECONDS_MAX = 400.0
+"""For a driver to reach its failpoint: a limit for broken code, far above a busy machine's time."""
 _POLL_SECONDS = 0.05
 
 # The first compiler alone, and the plain collector: a session that lives for seconds has no use for
@@ -47,33 +49,39 @@ def run(path: Path) -> None:
         while FREEZE in os.environ and all(query.running for query in pipeline.status().values()):
             time.sleep(_POLL_SECONDS)  # a driver that is to be replaced runs until it finds out
         for snapshot in pipeline.snapshots():
-            pipeline.await_snapshot(snapshot.id)
-        pipeline.await_idle()
+            pipeline.await_snapshot(snapshot.id, SECONDS_MAX)
+        pipeline.await_idle(SECONDS_MAX)
 
 
 def begin(path: Path, failpoint: str, *, freeze: bool = False) -> subprocess.Popen[bytes]:
     """Start a driver in a process group of its own, that dies or freezes at a failpoint."""
     environment = {**os.environ, VARIABLE: failpoint, **({FREEZE: "1"} if freeze else {})}
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.spark.driver", str(path)],
-        cwd=ROOT,
-        env=environment,
-        start_new_session=True,  # its group is its own, and its number is the process's
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with log_of(path).open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.spark.driver", str(path)],
+            cwd=ROOT,
+            env=environment,
+            start_new_session=True,  # its group is its own, and its number is the process's
+            stdout=log,
+            stderr=log,
+        )
 
 
-def await_frozen(process: subprocess.Popen[bytes], timeout_seconds: float) -> None:
+def log_of(path: Path) -> Path:
+    """Name the file of what the driver of a pipeline printed."""
+    return path.with_suffix(".log")
+
+
+def await_frozen(process: subprocess.Popen[bytes]) -> None:
     """Wait until a driver has stopped itself."""
-    deadline = time.monotonic() + timeout_seconds
+    deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         if fields[0] == "T":
             return
         assert process.poll() is None, f"the driver ended with {process.returncode}"
         time.sleep(_POLL_SECONDS)
-    raise AssertionError(f"the driver did not reach its failpoint in {timeout_seconds} s")
+    raise AssertionError(f"the driver did not reach its failpoint in {SECONDS_MAX} s")
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

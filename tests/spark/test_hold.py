@@ -90,7 +90,8 @@ def ids_behind(directory: PipelineDirectory, channel: str, reader: str) -> list[
     return [number for batch in log.batches(entries, ["id"]) for number in batch["id"].to_pylist()]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_rows_that_move_through_states_are_each_in_one_place(
     spark: SparkSession, tmp_path: Path
 ) -> None:
