@@ -16,6 +16,7 @@ To write a pipeline of your own, read `flights_queries.py`, then `flights_driver
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -28,7 +29,7 @@ import pandas as pd
 import typer
 from flights_cut import measure
 from flights_data import Feed, cut_into_slices, load
-from flights_process import Driver, Sample
+from flights_process import Driver, DriverFailed, Sample
 from flights_progress import Progress
 from flights_queries import SOURCES, flights_pipeline
 from flights_report import Report, draw, print_report
@@ -41,6 +42,7 @@ SNAPSHOTS_AT = (0.25, 0.45)  # shares of the feed
 KILL_AT = 0.65
 AHEAD_MAX = 8  # commits of a source that its readers have not received before the feed waits
 ORIGINAL, RESTORED, PANDAS = "original", "restored", "pandas"
+UNDETERMINED = 3
 _POLL_SECONDS = 0.1
 
 
@@ -83,14 +85,13 @@ class Story:
         with self._driver(pipeline) as driver:
             while True:
                 now = driver.latest(ORIGINAL)
-                if len(asked) < len(SNAPSHOTS_AT) and feed.share >= SNAPSHOTS_AT[len(asked)]:
+                if now is not None and feed.share >= next_share(asked):
                     asked.append(pipeline.snapshot())
                     self._progress.happened(f"snapshot {len(asked)}", f"asked for {asked[-1]}")
                 for snapshot in pipeline.snapshots():
                     if snapshot.status is SnapshotStatus.COMPLETE and snapshot.id not in complete:
                         complete.add(snapshot.id)
-                        markers = dict(snapshot.markers)
-                        self._progress.say(f"snapshot {snapshot.id} complete, markers {markers}")
+                        self._progress.completed(snapshot)
                 ahead = commits_ahead(pipeline, now)
                 is_due = len(complete) == len(SNAPSHOTS_AT) and feed.share >= KILL_AT
                 if is_due and ahead > 0 and now is not None:  # there is work to be torn out of
@@ -142,6 +143,11 @@ class Story:
         return Driver(*places, scratch=self._directory / "scratch")
 
 
+def next_share(asked: list[str]) -> float:
+    """Say from which share of the feed on the next snapshot is due; none is after the last."""
+    return SNAPSHOTS_AT[len(asked)] if len(asked) < len(SNAPSHOTS_AT) else math.inf
+
+
 def commits_ahead(pipeline: Pipeline, now: Sample | None) -> int:
     """Count the commits by which a source is ahead of the slowest of its readers."""
     readers = [query.name for query in pipeline.queries if query.inputs == SOURCES]
@@ -166,13 +172,19 @@ def main(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the temporary directory.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Cut, kill, restore, and compare. The exit code is 0 only if everything is equal."""
+    """Cut, kill, restore, and compare.
+
+    Exit codes: 0 everything is equal, 1 it is not, 2 wrong use, 3 a driver failed by itself.
+    """
     if directory is not None and directory.exists() and any(directory.iterdir()):
         raise typer.BadParameter(f"{directory} is not empty", param_hint="--directory")
     console = Console(stderr=True, highlight=False)
     place = directory or Path(tempfile.mkdtemp(prefix="flights-"))
     try:
         report = Story(place.resolve(), load(rows), console).run()
+    except DriverFailed as error:
+        console.print(f"{error}", markup=False, soft_wrap=True)
+        sys.exit(UNDETERMINED)
     finally:
         if keep or directory is not None:
             console.print(f"everything is in {place}", soft_wrap=True)
@@ -188,4 +200,6 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    app.command()(main)
+    app()

@@ -14,7 +14,7 @@ from streamproof.spark_bindings import Pipeline
 
 COLUMNS = ["scheduled", "carrier", "flight", "tailnum", "origin", "dep_delay", "arr_delay"]
 ROWS_PER_SLICE = 1000
-SLICES_MIN, SLICES_MAX = 24, 60
+SLICES_MIN, SLICES_MAX = 24, 48
 
 
 def load(rows: int | None) -> pd.DataFrame:

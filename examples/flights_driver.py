@@ -27,22 +27,20 @@ _IDLE_SECONDS_MAX = 600.0
 
 def drive(paths: list[Path]) -> None:
     """Run pipelines until standard input ends."""
-    scratch = tempfile.gettempdir()
-    settings = {
-        # The first compiler alone, and the plain collector: a session that lives for a minute
-        # would spend much of it on optimizing code in the background.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-        f"-Djava.io.tmpdir={scratch}",
-        "spark.local.dir": scratch,  # a killed driver leaves files here that somebody must remove
-    }
+    # The first compiler alone, and the plain collector: a session that lives for a minute would
+    # spend much of it on optimizing code in the background. And a driver that is killed leaves
+    # temporary files, which its parent removes: Java is told where, Python has it from TMPDIR.
+    java = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={tempfile.gettempdir()}"
+    settings = {"spark.driver.extraJavaOptions": java}
     spark = spark_session("flights", memory="1g", settings=settings)
-    pipelines = [flights_pipeline(path) for path in paths]
     with ExitStack() as running:
-        for pipeline in pipelines:
-            running.enter_context(pipeline.start(spark))
-        running.enter_context(telling(pipelines))
+        started: list[Pipeline] = []
+        for path in paths:
+            started.append(running.enter_context(flights_pipeline(path).start(spark)))
+            if len(started) == 1:
+                running.enter_context(telling(started))
         sys.stdin.read()
-        for pipeline in pipelines:
+        for pipeline in started:
             pipeline.await_idle(_IDLE_SECONDS_MAX)
     spark.stop()
 
@@ -68,7 +66,7 @@ def telling(pipelines: list[Pipeline]) -> Iterator[None]:
 
 def print_status(pipelines: list[Pipeline]) -> None:
     """Print where every query is, a line for each pipeline."""
-    for pipeline in pipelines:
+    for pipeline in tuple(pipelines):  # another may be started meanwhile
         queries = {
             name: {
                 "batch": now.batch,

@@ -13,10 +13,11 @@ from flights_process import Sample
 from flights_report import Report
 from rich.console import Console
 
-from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings import Pipeline, Snapshot
 from streamproof.spark_bindings.names import Position
 
-_TELL_SECONDS = 2.0
+_TELL_SECONDS = 3.0
+_REPEAT_SECONDS = 15.0  # so that one sees that it is still there
 
 
 class Progress:
@@ -25,7 +26,7 @@ class Progress:
     def __init__(self, console: Console, report: Report) -> None:
         self._console, self._report = console, report
         self._began = time.monotonic()
-        self._told: dict[Path, float] = {}
+        self._told: dict[Path, tuple[float, str]] = {}
         self._rows_until: dict[Path, list[int]] = {}
 
     def say(self, text: str) -> None:
@@ -46,20 +47,28 @@ class Progress:
         self._report.moments[what] = time.monotonic() - self._began
         self.say(f"{what}: {detail}")
 
+    def completed(self, snapshot: Snapshot) -> None:
+        """Tell that a snapshot is complete."""
+        self._report.completed.append(time.monotonic() - self._began)
+        markers = ", ".join(f"{channel} {marker}" for channel, marker in snapshot.markers.items())
+        self.say(f"snapshot {snapshot.id} is complete; its markers are at {markers}")
+
     def tell(self, pipeline: Pipeline, now: Sample | None, feed: Feed) -> None:
         """Tell how far a pipeline is, if that was not done just now."""
-        if time.monotonic() - self._told.get(pipeline.path, 0.0) < _TELL_SECONDS:
+        seconds, last = self._told.get(pipeline.path, (0.0, ""))
+        if time.monotonic() - seconds < _TELL_SECONDS:
             return
-        self._told[pipeline.path] = time.monotonic()
         fed = f"{pipeline.path.name}: {feed.rows:,} of {self._report.rows:,} fed"
-        if now is None:
-            self.say(f"{fed}; its driver is starting")
-            return
-        parts = [
-            f"{query} {at['rows_received']:,} (batch {at['batch']})"
-            for query, at in self.where(pipeline, now).items()
-        ]
-        self.say(f"{fed}; received: {', '.join(parts)}")
+        parts = ["nothing; its driver is starting"]
+        if now is not None:
+            parts = [
+                f"{query} {at['rows_received']:,} (batch {at['batch']})"
+                for query, at in self.where(pipeline, now).items()
+            ]
+        text = f"{fed}; received: {', '.join(parts)}"
+        if text != last or time.monotonic() - seconds > _REPEAT_SECONDS:
+            self._told[pipeline.path] = (time.monotonic(), text)
+            self.say(text)
 
     def where(self, pipeline: Pipeline, now: Sample) -> dict[str, dict[str, Any]]:
         """Say per query where it was: batch, positions, rows received, commits behind."""

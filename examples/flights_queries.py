@@ -116,8 +116,8 @@ def alerts(carrier_hours: DataFrame, plane_delays: DataFrame) -> DataFrame:
 
 def flights_pipeline(path: Path) -> Pipeline:
     """Open the pipeline in a directory, or make it. Needs no Spark until it is started."""
-    # Few and large batches: a batch costs a quarter of a second, ten thousand rows hardly anything.
-    query = partial(Query, trigger_interval_ms=250, commits_per_batch_max=4)
+    # Few and large batches: a batch costs half a second, ten thousand rows hardly anything.
+    query = partial(Query, trigger_interval_ms=1000, commits_per_batch_max=8)
     update = OutputMode.UPDATE
     return Pipeline(
         path,

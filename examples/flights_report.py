@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-BAND_SECONDS = 3.0  # over which throughput is averaged in the figure
+BAND_SECONDS = 5.0  # over which throughput is averaged in the figure
 COLOURS = {"original": "#1f6f8b", "restored": "#d9822b"}
 
 
@@ -28,6 +28,7 @@ class Report:
     mismatches : per two that were compared, and per channel, the rows that differ
     counted : per pipeline, seconds since the start and departures that `carriers` had counted
     moments : what happened when, in seconds since the start
+    completed : when the snapshots were complete
     """
 
     rows: int
@@ -38,6 +39,7 @@ class Report:
     seconds: dict[str, float] = field(default_factory=dict)
     counted: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     moments: dict[str, float] = field(default_factory=dict)
+    completed: list[float] = field(default_factory=list)
 
     @property
     def equal(self) -> bool:
@@ -130,24 +132,32 @@ def draw(report: Report, file: Path) -> None:
             seconds = [second for second, _ in part]
             label = pipeline if number == 0 else None
             rate.fill_between(seconds, _rates(part), color=colour, alpha=0.25, linewidth=0)
-            rate.plot(seconds, _rates(part), color=colour, linewidth=1.4, label=label)
-            total.plot(seconds, [count / 1000 for _, count in part], color=colour, linewidth=1.4)
-    top = rate.get_ylim()[1]
-    rate.set_ylim(0, top * 1.25)
-    for number, (what, second) in enumerate(report.moments.items()):
-        for axes in (rate, total):
-            axes.axvline(second, color="#555555", linewidth=0.8, linestyle=":")
-        # Two heights: the kill and the restore are close to each other.
-        height = top * (1.19 if number % 2 == 0 else 1.08)
-        rate.annotate(f" {what}", (second, height), fontsize=8, color="#333333")
+            rate.plot(seconds, _rates(part), color=colour, linewidth=1.4)
+            counts = [count / 1000 for _, count in part]
+            total.plot(seconds, counts, color=colour, linewidth=1.6, label=label)
+    _mark(report, rate, total)
     rate.set_ylabel("departures a second")
-    total.set_ylabel("counted, thousands")
-    total.set_xlabel("seconds since the start")
+    total.set(ylabel="counted, thousands", xlabel="seconds since the start")
     total.set_ylim(0, None)
-    rate.legend(loc="upper left", bbox_to_anchor=(0, 0.85), frameon=False)
+    total.set_xlim(0, None)
+    total.legend(loc="lower right", frameon=False)
     for axes in (rate, total):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(file)
+
+
+def _mark(report: Report, rate: Any, total: Any) -> None:
+    top = rate.get_ylim()[1]
+    rate.set_ylim(0, top * 1.3)
+    for number, (what, second) in enumerate(report.moments.items()):
+        for axes in (rate, total):
+            axes.axvline(second, color="#555555", linewidth=0.8, linestyle=":")
+        # Two heights, since the kill and the restore are close to each other.
+        height = top * (1.22 if number % 2 == 0 else 1.1)
+        rate.annotate(f" {what}", (second, height), fontsize=8, color="#333333")
+    asked = [second for what, second in report.moments.items() if what.startswith("snapshot")]
+    for begin, end in zip(asked, report.completed, strict=False):
+        rate.axvspan(begin, end, ymax=0.8, color="#555555", alpha=0.08, linewidth=0)
 
 
 def _runs(points: list[tuple[float, int]]) -> list[list[tuple[float, int]]]:

@@ -74,6 +74,8 @@ def differences(one: Results, other: Results) -> dict[str, pd.DataFrame]:
 
 
 def _difference(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    if one.equals(other):
+        return one.iloc[:0]
     columns = sorted(one.columns)
     # Equal rows get numbers, so that a row which is there twice is not the same as once.
     left, right = (
@@ -81,7 +83,8 @@ def _difference(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     )
     merged = left.merge(right, how="outer", on=[*columns, "copy"], indicator="only_in")
     found = merged[merged["only_in"] != "both"].drop(columns="copy")
-    return found.replace({"only_in": {"left_only": "first", "right_only": "second"}})
+    sides = {"left_only": "first", "right_only": "second"}
+    return found.assign(only_in=found["only_in"].astype(str).map(sides))
 
 
 def _canonical(rows: pd.DataFrame) -> pd.DataFrame:
