@@ -12,7 +12,7 @@ from typing import Any
 
 from streamproof.lang import expr as ex
 from streamproof.lang.errors import WrongDefinition
-from streamproof.lang.expr import Expr, Var
+from streamproof.lang.expr import Var
 from streamproof.lang.fork import Ending, Path, blaming, paths, untraceable
 from streamproof.lang.form import (
     ClaimForm,
@@ -258,13 +258,6 @@ class _Name(str):
 
 def _truth(answer: Any) -> Any:
     return False if isinstance(answer, str) else answer
-
-
-def trace_function(function: Callable[..., bool], sorts: Mapping[str, Sort]) -> Expr:
-    """Trace a function that gives a truth value, over arguments of the given sorts."""
-    arguments = [value_of(sort, name) for name, sort in sorts.items()]
-    with blaming(function.__name__, function):
-        return lift(merged(functools.partial(function, *arguments), ()), ex.BOOL)
 
 
 # --------------------------------------------------------------------------- protocols

@@ -180,13 +180,13 @@ def agree_on_property(model_class: Any, method: Method, examples: int) -> None:
     happened: set[tuple[bool, ...]] = set()
 
     @tried(examples)
-    @given(models(model_class), states(model_class), st.data())
-    def agree(model, state, data):
+    @given(models(model_class), states(model_class), states(model_class), st.data())
+    def agree(model, state, other, data):
         # Some states are walked to, since arbitrary ones break a property almost always.
         before = data.draw(walks(model)) if data.draw(st.integers(0, 3)) == 3 else state
         given_states = (before,)
         if taken == 2:
-            given_states = (before, data.draw(st.just(state) | steps(model, before)))
+            given_states = (before, data.draw(st.just(other) | steps(model, before)))
         for call in model.calls(method):
             happened.add(
                 assert_property_agrees(traced, method.name, model, given_states, call.arguments)

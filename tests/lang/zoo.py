@@ -178,6 +178,24 @@ class Zoo(Model[Park]):
             assert not self.locked[c]
         return replace(s, day=0)
 
+    @action
+    def claim_in_a_nested_lambda(self, s: Park) -> Park:
+        def calmed(mood: Mood) -> Mood:
+            assert mood != Mood.WILD
+            return Mood.CALM
+
+        return replace(s, plans=s.plans.map(lambda plan: plan.map(calmed)))
+
+    @action
+    def claim_in_a_quantifier(self, s: Park) -> Park:
+        def is_young(c: Cage) -> bool:
+            if s.animals[c].age < 0:
+                assert not self.locked[c]
+                return True
+            return True
+
+        return replace(s, open=forall(self.cages, is_young))
+
     # ------------------------------------------------------------------- maps and quantifiers
 
     @action
@@ -241,6 +259,19 @@ class Zoo(Model[Park]):
     def maps_compared(self, s: Park, k: Keeper) -> Park:
         require(s.plans[k] == s.plans[s.chief])
         return replace(s, open=s.animals != s.animals.map(lambda a: replace(a, age=1)))
+
+    @action
+    def constant_maps_compared(self, s: Park) -> Park:
+        ones = Map.fill(self.cages, 1)
+        require(ones == Map.build(self.cages, lambda _: 1) and ones != 1)
+        ages = s.animals.map(lambda animal: animal.age)
+        return replace(s, open=ones == ages, day=s.day + (1 if ages != ones else 0))
+
+    @action
+    def pairs_in_a_map(self, s: Park, c: Cage) -> Park:
+        pairs = s.animals.map(lambda a: (a.age, a.mood) if s.open else (0, Mood.CALM))
+        age, mood = pairs[c]
+        return replace(s, day=age if mood == Mood.CALM else -1)
 
     @action
     def records_compared(self, s: Park, c: Cage) -> Park:
