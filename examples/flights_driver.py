@@ -33,12 +33,11 @@ def drive(paths: list[Path]) -> None:
     java = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={tempfile.gettempdir()}"
     settings = {"spark.driver.extraJavaOptions": java}
     spark = spark_session("flights", memory="1g", settings=settings)
-    with ExitStack() as running:
-        started: list[Pipeline] = []
+    started: list[Pipeline] = []
+    # The telling ends before the pipelines are stopped: a stopped one has no status.
+    with ExitStack() as running, telling(started):
         for path in paths:
             started.append(running.enter_context(flights_pipeline(path).start(spark)))
-            if len(started) == 1:
-                running.enter_context(telling(started))
         sys.stdin.read()
         for pipeline in started:
             pipeline.await_idle(_IDLE_SECONDS_MAX)

@@ -66,6 +66,7 @@ def test_the_whole_year_is_there() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(_SECONDS_MAX)
 def test_the_queries_find_what_pandas_finds_and_a_snapshot_holds_each_departure_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_the_comparison_sees_a_lost_a_doubled_and_a_changed_row() -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.timeout(_SECONDS_MAX)
 def test_the_killed_and_the_restored_pipeline_end_alike(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "flights.py"), "--rows", str(ROWS_SLOW), "--json"]
     plot = tmp_path / "flights.svg"
@@ -155,6 +157,7 @@ def test_the_killed_and_the_restored_pipeline_end_alike(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.timeout(_SECONDS_MAX)
 def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None:
     from flights import Story
     from flights_data import load
