@@ -9,7 +9,7 @@ import dataclasses
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, assert_never
 
 from streamproof.lang.domain import Domain
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
@@ -87,6 +87,8 @@ def evaluate(expr: Expr, world: World, bound: Mapping[Var, Any]) -> Any:
             return _QUANTIFIERS[kind](values)
         case Apply(name, arguments, _):
             return _apply(name, arguments, world, bound)
+        case _:
+            assert_never(expr)
 
 
 def _apply(name: str, arguments: tuple[Expr, ...], world: World, bound: Mapping[Var, Any]) -> Any:

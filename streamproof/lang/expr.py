@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, ScalarSort
 
@@ -333,6 +333,8 @@ def height(expr: Expr) -> int:
             return max(map(height, arguments))
         case Quantified(_, _, body, _):
             return height(body) + 1
+        case _:
+            assert_never(expr)
 
 
 def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
@@ -348,6 +350,8 @@ def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
             return quantify(kind, variables, substitute(body, replacement))
         case Apply(operator, arguments, _):
             return rebuild(operator, tuple(substitute(part, replacement) for part in arguments))
+        case _:
+            assert_never(expr)
 
 
 def rebuild(operator: str, arguments: tuple[Expr, ...]) -> Expr:
@@ -387,6 +391,8 @@ def variables_read(expr: Expr) -> frozenset[str]:
             return frozenset[str]().union(*map(variables_read, arguments))
         case Quantified(_, _, body, _):
             return variables_read(body)
+        case _:
+            assert_never(expr)
 
 
 def _number(constant: Const) -> int:

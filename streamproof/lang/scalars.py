@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, assert_never
 
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Expr
@@ -165,6 +165,8 @@ def scalar(expr: Expr) -> Symbolic:
             return SymbolicEnum(expr)
         case ElementSort():
             return SymbolicElement(expr)
+        case _:
+            assert_never(expr.sort)
 
 
 def lift(value: object, sort: ScalarSort) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import assert_never
 
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.form import Command, TracedModel, TracedTransition, Update, Variable
@@ -26,6 +27,8 @@ def show(expr: Expr, outer: int = 0) -> str:
             return f"{kind}({bound}: {show(body)})"
         case Apply(operator, arguments, _):
             return _show_apply(operator, arguments, outer)
+        case _:
+            assert_never(expr)
 
 
 def _show_apply(operator: str, arguments: tuple[Expr, ...], outer: int) -> str:

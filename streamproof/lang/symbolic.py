@@ -39,7 +39,7 @@ class OpenDomain(Domain[Any]):
     ) -> Any:
         """Write the quantifier down."""
         variables = _variables(domains)
-        body = lift(merged(function, variables), ex.BOOL)
+        body = lift(merged(function, variables, may_claim=False), ex.BOOL)
         return scalar(ex.quantify(kind, variables, body))
 
     def __eq__(self, other: object) -> bool:
@@ -240,8 +240,15 @@ def _record(cls: type[Any], part: Callable[[str], Any]) -> Any:
     return cls(**{field.name: part(field.name) for field in dataclasses.fields(cls)})
 
 
-def merged(function: Callable[..., Any], variables: tuple[Var, ...]) -> Any:
-    """Run a lambda on bound variables along all its paths, and merge what they give."""
+def merged(
+    function: Callable[..., Any], variables: tuple[Var, ...], *, may_claim: bool = True
+) -> Any:
+    """Run a lambda on bound variables along all its paths, and merge what they give.
+
+    Parameters
+    ----------
+    may_claim : whether it runs for every element, so that a claim in it is made for every element
+    """
     arguments = [scalar(variable) for variable in variables]
     name = getattr(function, "__name__", "lambda")
     found = paths(functools.partial(function, *arguments), name)
@@ -250,6 +257,11 @@ def merged(function: Callable[..., Any], variables: tuple[Var, ...]) -> Any:
             raise untraceable(
                 "`require` stands inside a quantifier or Map.map, where no single step is refused",
                 "Write require(forall(...)) around it, or a condition in its place",
+            )
+        if not may_claim and (path.ending is Ending.BROKEN_CLAIM or path.claims):
+            raise untraceable(
+                "a claim stands inside a quantifier, which asks no further once it is decided",
+                "Write assert forall(...) before it",
             )
         broken = ex.conjunction(*path.condition)
         if path.ending is Ending.BROKEN_CLAIM:

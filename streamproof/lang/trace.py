@@ -215,7 +215,7 @@ def _updates(
             old = None if before is None else before[at]
             yield from _updates(value, name, after[at], old, (*keys, *fresh))
         case DomainSort():
-            raise AssertionError(name)
+            raise AssertionError(name)  # variables_of has refused it
         case _:
             new = lift(after, sort)
             if before is None or new != lift(before, sort):

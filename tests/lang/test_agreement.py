@@ -42,7 +42,7 @@ TRANSITIONS = [
     for name, module in PROTOCOLS.items()
     for transition in trace_protocol(module)
 ]
-EXAMPLES = {Role.EVERY_STEP: 40, Role.ALWAYS: 80}
+EXAMPLES = {Role.EVERY_STEP: 40, Role.ALWAYS: 150}
 PROPERTY_ROLES = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO, Role.FINAL)
 
 

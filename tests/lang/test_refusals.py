@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -23,11 +24,14 @@ from streamproof.lang import (
     action,
     exists,
     forall,
+    fork,
     init,
     require,
 )
+from streamproof.lang import expr as ex
 from streamproof.lang.fork import PATHS_MAX
-from streamproof.lang.trace import trace_model
+from streamproof.lang.step import Step
+from streamproof.lang.trace import trace_model, trace_protocol
 
 
 class P(Element):
@@ -291,12 +295,29 @@ def merged_lengths(model, s, p):
     return s
 
 
+def claim_in_quantifier(model, s, p):
+    def positive(q):
+        assert s.m[q] > 0
+        return s.flag
+
+    require(forall(model.ps, positive))  # here
+    return s
+
+
+def claim_in_a_map_in_a_quantifier(model, s, p):
+    def positive(flag):
+        assert flag
+        return flag
+
+    require(exists(model.ps, lambda q: s.pair.map(positive)[q, p]))  # here
+    return s
+
+
 def claim_that_always_fails(model, s, p):
-    def never(q):
+    def never(n):
         assert False, "never"  # noqa: B011, PT015 - the point
 
-    require(forall(model.ps, never))  # here
-    return s
+    return replace(s, m=s.m.map(never))  # here
 
 
 def error_of_its_own(model, s, p):
@@ -340,6 +361,8 @@ REFUSED = {
     merged_types: ("Small(wanted=True) and Big(wanted=True)", "a field that says whether"),
     merged_with_none: ("Small(wanted=True) and None", "a field that says whether"),
     merged_lengths: ("(Small(wanted=True),) and ()", "a field that says whether"),
+    claim_in_quantifier: ("a claim stands inside a quantifier", "Write assert forall(...)"),
+    claim_in_a_map_in_a_quantifier: ("inside a quantifier", "Write assert forall(...)"),
     claim_that_always_fails: ("every path through a lambda fails", "Correct the assert"),
     error_of_its_own: ("no_such_field", "run without errors on every state"),
 }
@@ -416,3 +439,39 @@ def test_what_cannot_be_traced_is_refused_with_function_line_and_remedy(function
     assert error.location == f"{__file__}:{marked_line(function)}"
     assert error.function in (function.__name__, "<genexpr>", "<lambda>")
     assert str(error).startswith(f"{error.function} ({error.location}) cannot be traced: ")
+
+
+def test_a_refusal_without_a_function_of_the_user_says_so(monkeypatch):
+    monkeypatch.setattr(fork, "_is_ours", lambda _: True)
+    error = fork.untraceable("it does something", "Do not")
+    assert str(error) == "a function (unknown place) cannot be traced: it does something. Do not"
+
+
+# --------------------------------------------------------------------------- protocols
+
+
+def module_with(result):
+    """Make a protocol of one transition."""
+
+    def on_event(flag: bool) -> Step[bool, Small]:
+        return result(flag)
+
+    module = ModuleType("made_protocol")
+    on_event.__module__ = "made_protocol"
+    module.on_event = on_event  # type: ignore[attr-defined]
+    return module
+
+
+@pytest.mark.parametrize("result", [lambda flag: flag, lambda flag: (flag, [Small(True)])])
+def test_a_transition_gives_a_state_and_a_tuple_of_effects(result):
+    with pytest.raises(Untraceable, match="on_event .* which is no step. Return the new state"):
+        trace_protocol(module_with(result))
+
+
+def test_an_effects_fields_may_be_plain_or_symbolic():
+    (transition,) = trace_protocol(module_with(lambda flag: (flag, (Small(flag), Small(True)))))
+    (command,) = transition.commands
+    assert [str(effect.fields[0][1]) for effect in command.effects] == [
+        str(command.parameters[0]),
+        str(ex.TRUE),
+    ]

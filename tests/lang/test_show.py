@@ -13,11 +13,18 @@ from streamproof.lang.domain import Domain as PlainDomain
 from streamproof.lang.evaluate import World, rebuild
 from streamproof.lang.explain import explain
 from streamproof.lang.expr import Read, Var
+from streamproof.lang.fork import break_claim
 from streamproof.lang.quantify import observed_premises
 from streamproof.lang.scalars import Symbolic, scalar
 from streamproof.lang.show import show, show_model, show_protocol
 from streamproof.lang.sorts import DomainSort, ElementSort, MapSort, sort_of
-from streamproof.lang.symbolic import OpenDomain, SymbolicMap, substitute_value, value_of
+from streamproof.lang.symbolic import (
+    OpenDomain,
+    SymbolicMap,
+    choose_value,
+    substitute_value,
+    value_of,
+)
 from streamproof.lang.trace import trace_model, trace_protocol
 from streamproof.protocols import chandy_lamport
 from tests.lang.zoo import Cage, Mood, Zoo
@@ -168,3 +175,15 @@ def test_a_premise_that_never_holds_is_noticed():
     assert observed == {vacuous.__code__: False, asked.__code__: True}
     assert implies(False, False)
     assert isinstance(CAGES, PlainDomain)
+
+
+# --------------------------------------------------------------------------- merging
+
+
+def test_a_known_condition_chooses_without_looking_at_the_other_value():
+    assert choose_value(ex.TRUE, 1, "anything") == 1
+    assert choose_value(ex.FALSE, "anything", 2) == 2
+
+
+def test_a_claim_outside_of_a_run_is_nobodys():
+    break_claim(ex.TRUE, "nowhere")  # a property may call a function that states a claim

@@ -20,6 +20,7 @@ from streamproof.lang import (
     always,
     init,
     require,
+    trace,
 )
 from streamproof.lang.model import Call, Role
 from streamproof.lang.sorts import (
@@ -297,6 +298,11 @@ class DomainInState(Model[HasDomain]):
 def test_a_state_holds_no_domain():
     with pytest.raises(WrongDefinition, match="ps is a domain inside a state"):
         trace_model(DomainInState)
+
+
+def test_an_update_of_a_domain_is_a_bug_of_ours():
+    with pytest.raises(AssertionError):
+        list(trace._updates(DomainSort(ElementSort("P")), "ps", 0, None, ()))
 
 
 @dataclass(frozen=True)

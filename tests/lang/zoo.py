@@ -182,19 +182,9 @@ class Zoo(Model[Park]):
     def claim_in_a_nested_lambda(self, s: Park) -> Park:
         def calmed(mood: Mood) -> Mood:
             assert mood != Mood.WILD
-            return Mood.CALM
+            return Mood.CALM if mood == Mood.HUNGRY else Mood.HUNGRY
 
         return replace(s, plans=s.plans.map(lambda plan: plan.map(calmed)))
-
-    @action
-    def claim_in_a_quantifier(self, s: Park) -> Park:
-        def is_young(c: Cage) -> bool:
-            if s.animals[c].age < 0:
-                assert not self.locked[c]
-                return True
-            return True
-
-        return replace(s, open=forall(self.cages, is_young))
 
     # ------------------------------------------------------------------- maps and quantifiers
 
