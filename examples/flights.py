@@ -32,7 +32,7 @@ from flights_data import Feed, cut_into_slices, load
 from flights_process import Driver, DriverFailed, Sample
 from flights_progress import Progress
 from flights_queries import SOURCES, flights_pipeline
-from flights_report import Report, draw, print_report
+from flights_report import ORIGINAL, PANDAS, RESTORED, Report, draw, print_report
 from flights_results import differences, expected, results
 from rich.console import Console
 
@@ -41,8 +41,8 @@ from streamproof.spark_bindings import Pipeline, SnapshotStatus
 SNAPSHOTS_AT = (0.25, 0.45)  # shares of the feed
 KILL_AT = 0.65
 AHEAD_MAX = 8  # commits of a source that its readers have not received before the feed waits
-ORIGINAL, RESTORED, PANDAS = "original", "restored", "pandas"
 UNDETERMINED = 3
+PIPED_WIDTH = 120
 _POLL_SECONDS = 0.1
 
 
@@ -103,7 +103,6 @@ class Story:
                     time.sleep(_POLL_SECONDS)
                 self._progress.tell(pipeline, now, feed)
         self._progress.happened("kill", f"process {driver.pid}, its sources {ahead} commits ahead")
-        self._progress.note(pipeline, driver.samples)
         where = self._progress.where(pipeline, now)
         self.report.killed = {"rows_fed": feed.rows, "queries": where}
         return asked
@@ -122,7 +121,7 @@ class Story:
                     self._progress.tell(feed.pipeline, now, feed)
                 time.sleep(_POLL_SECONDS)
         for pipeline in pipelines:
-            self._progress.note(pipeline, driver.samples)
+            self._progress.note_batches(pipeline, "carriers")
 
     def _compare(self, original: Pipeline, restored: Pipeline) -> None:
         found = {
@@ -195,7 +194,8 @@ def main(
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        print_report(report, Console(highlight=False))
+        width = None if sys.stdout.isatty() else PIPED_WIDTH
+        print_report(report, Console(highlight=False, width=width))
     sys.exit(0 if report.equal else 1)
 
 

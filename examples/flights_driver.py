@@ -37,7 +37,8 @@ def drive(paths: list[Path]) -> None:
     # The telling ends before the pipelines are stopped: a stopped one has no status.
     with ExitStack() as running, telling(started):
         for path in paths:
-            started.append(running.enter_context(flights_pipeline(path).start(spark)))
+            pipeline = running.enter_context(flights_pipeline(path).start(spark))
+            started.append(pipeline)
         sys.stdin.read()
         for pipeline in started:
             pipeline.await_idle(_IDLE_SECONDS_MAX)

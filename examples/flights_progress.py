@@ -14,7 +14,8 @@ from flights_report import Report
 from rich.console import Console
 
 from streamproof.spark_bindings import Pipeline, Snapshot
-from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.names import BatchId, Position, QueryName
 
 _TELL_SECONDS = 3.0
 _REPEAT_SECONDS = 15.0  # so that one sees that it is still there
@@ -25,7 +26,7 @@ class Progress:
 
     def __init__(self, console: Console, report: Report) -> None:
         self._console, self._report = console, report
-        self._began = time.monotonic()
+        self._began, self._began_at = time.monotonic(), time.time()
         self._told: dict[Path, tuple[float, str]] = {}
         self._rows_until: dict[Path, list[int]] = {}
 
@@ -82,15 +83,21 @@ class Progress:
             for name, query in now.queries.items()
         }
 
-    def note(self, pipeline: Pipeline, samples: list[Sample]) -> None:
-        """Note for the figure how many departures were counted when."""
-        points = self._report.counted.setdefault(pipeline.path.name, [])
-        for sample in samples:
-            if sample.directory == pipeline.path.name:
-                count = self._rows_received(pipeline, sample.queries["carriers"]["received"])
-                points.append((sample.seconds - self._began, count))
+    def note_batches(self, pipeline: Pipeline, query: str) -> None:
+        """Note for the figure when each batch of a query was done, and the rows received by then.
 
-    def _rows_received(self, pipeline: Pipeline, received: Mapping[str, int]) -> int:
+        Spark's own files say it exactly: a batch is done when its file in `commits` is there.
+        """
+        checkpoint = PipelineDirectory.open(pipeline.path).checkpoint(QueryName(query))
+        points = []
+        for file in (checkpoint.path / "commits").iterdir():
+            if file.name.isdigit():
+                received = checkpoint.received(BatchId(int(file.name)))
+                rows = self._rows_received(pipeline, received)
+                points.append((file.stat().st_mtime - self._began_at, rows))
+        self._report.counted[pipeline.path.name] = sorted(points)
+
+    def _rows_received(self, pipeline: Pipeline, received: Mapping[Any, int]) -> int:
         return sum(self._rows(pipeline, channel, end) for channel, end in received.items())
 
     def _rows(self, pipeline: Pipeline, channel: str, position: int) -> int:

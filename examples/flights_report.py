@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-BAND_SECONDS = 5.0  # over which throughput is averaged in the figure
-COLOURS = {"original": "#1f6f8b", "restored": "#d9822b"}
+ORIGINAL, RESTORED, PANDAS = "original", "restored", "pandas"
+COLOURS = {ORIGINAL: "#1f6f8b", RESTORED: "#d9822b"}
+Point = tuple[float, int]
 
 
 @dataclass
@@ -26,7 +28,7 @@ class Report:
     rows_out : per pipeline and channel, how many rows were found
     killed : where the driver was when it was killed
     mismatches : per two that were compared, and per channel, the rows that differ
-    counted : per pipeline, seconds since the start and departures that `carriers` had counted
+    counted : per pipeline, when batches of `carriers` were done, and departures counted by then
     moments : what happened when, in seconds since the start
     completed : when the snapshots were complete
     """
@@ -37,7 +39,7 @@ class Report:
     killed: dict[str, Any] = field(default_factory=dict)
     mismatches: dict[str, Mapping[str, pd.DataFrame]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    counted: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    counted: dict[str, list[Point]] = field(default_factory=dict)
     moments: dict[str, float] = field(default_factory=dict)
     completed: list[float] = field(default_factory=list)
 
@@ -127,14 +129,19 @@ def draw(report: Report, file: Path) -> None:
     rate, total = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     for pipeline, points in report.counted.items():
         colour = COLOURS[pipeline]
-        # The killed one has a gap: nothing is counted between its two drivers.
-        for number, part in enumerate(_runs(points)):
-            seconds = [second for second, _ in part]
+        for number, part in enumerate(_lives(pipeline, points, report.moments)):
+            seconds, counts = [second for second, _ in part], [count for _, count in part]
+            # A batch's rows are spread over the time since the batch before it.
+            rates = [
+                (count - before) / (second - since)
+                for (since, before), (second, count) in itertools.pairwise(part)
+            ]
+            steps = [*rates, rates[-1]] if rates else [0.0]
+            rate.fill_between(seconds, steps, step="post", color=colour, alpha=0.3, linewidth=0)
+            rate.step(seconds, steps, where="post", color=colour, linewidth=1.2)
             label = pipeline if number == 0 else None
-            rate.fill_between(seconds, _rates(part), color=colour, alpha=0.25, linewidth=0)
-            rate.plot(seconds, _rates(part), color=colour, linewidth=1.4)
-            counts = [count / 1000 for _, count in part]
-            total.plot(seconds, counts, color=colour, linewidth=1.6, label=label)
+            thousands = [count / 1000 for count in counts]
+            total.step(seconds, thousands, where="post", color=colour, linewidth=1.6, label=label)
     _mark(report, rate, total)
     rate.set_ylabel("departures a second")
     total.set(ylabel="counted, thousands", xlabel="seconds since the start")
@@ -160,21 +167,13 @@ def _mark(report: Report, rate: Any, total: Any) -> None:
         rate.axvspan(begin, end, ymax=0.8, color="#555555", alpha=0.08, linewidth=0)
 
 
-def _runs(points: list[tuple[float, int]]) -> list[list[tuple[float, int]]]:
-    """Cut a series where nothing was told for long."""
-    runs: list[list[tuple[float, int]]] = []
-    for point in points:
-        if not runs or point[0] - runs[-1][-1][0] > 2 * BAND_SECONDS:
-            runs.append([])
-        runs[-1].append(point)
-    return runs
-
-
-def _rates(points: list[tuple[float, int]]) -> list[float]:
-    """Give the average throughput over the band that ends at each point."""
-    rates, first = [], 0
-    for second, count in points:
-        while points[first][0] < second - BAND_SECONDS:
-            first += 1
-        rates.append((count - points[first][1]) / BAND_SECONDS)
-    return rates
+def _lives(pipeline: str, points: list[Point], moments: Mapping[str, float]) -> list[list[Point]]:
+    """Cut a pipeline's batches into its drivers' lives; each begins where the one before ended."""
+    killed, restored = moments["kill"], moments["restore"]
+    first = [point for point in points if point[0] <= killed]
+    second = [point for point in points if point[0] > killed]
+    # A restored pipeline has the batches of the one that it comes from, with their times.
+    begin = (restored, first[-1][1] if first else 0)
+    if pipeline == RESTORED:
+        return [[begin, *second]]
+    return [[(0.0, 0), *first], [begin, *second]]
