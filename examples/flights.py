@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -41,7 +42,7 @@ from streamproof.spark_bindings import Pipeline, SnapshotStatus
 SNAPSHOTS_AT = (0.25, 0.45)  # shares of the feed
 KILL_AT = 0.65
 AHEAD_MAX = 8  # commits of a source that its readers have not received before the feed waits
-UNDETERMINED = 3
+UNDETERMINED, INTERRUPTED = 3, 130
 PIPED_WIDTH = 120
 _POLL_SECONDS = 0.1
 
@@ -173,17 +174,22 @@ def main(
 ) -> None:
     """Cut, kill, restore, and compare.
 
-    Exit codes: 0 everything is equal, 1 it is not, 2 wrong use, 3 a driver failed by itself.
+    Exit codes: 0 everything is equal, 1 it is not, 2 wrong use, 3 a driver failed by itself,
+    130 interrupted.
     """
     if directory is not None and directory.exists() and any(directory.iterdir()):
         raise typer.BadParameter(f"{directory} is not empty", param_hint="--directory")
     console = Console(stderr=True, highlight=False)
     place = directory or Path(tempfile.mkdtemp(prefix="flights-"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the driver too, as Ctrl-C does
     try:
         report = Story(place.resolve(), load(rows), console).run()
     except DriverFailed as error:
         console.print(f"{error}", markup=False, soft_wrap=True)
         sys.exit(UNDETERMINED)
+    except KeyboardInterrupt:
+        console.print("interrupted")
+        sys.exit(INTERRUPTED)
     finally:
         if keep or directory is not None:
             console.print(f"everything is in {place}", soft_wrap=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,8 +25,8 @@ ROWS_FAST, ROWS_SLOW = 1500, 6000
 _SECONDS_MAX = 1200  # a limit for what hangs; the machine may be shared
 
 
-def children() -> set[int]:
-    """List the processes that this one has started, and theirs."""
+def children(ancestor: int) -> set[int]:
+    """List the processes that one has started, and theirs; it is among them itself."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -34,7 +35,7 @@ def children() -> set[int]:
             except (FileNotFoundError, ProcessLookupError):
                 continue  # it has ended meanwhile
             parents[int(entry.name)] = int(fields[1])
-    found = {os.getpid()}
+    found = {ancestor}
     for _ in parents:
         found |= {process for process, parent in parents.items() if parent in found}
     return found
@@ -127,6 +128,25 @@ def test_the_comparison_sees_a_lost_a_doubled_and_a_changed_row() -> None:
         assert len(differences(good, {**good, name: rows})[name]) == 2
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_example_leaves_no_process_and_no_file(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    command = [sys.executable, str(EXAMPLES / "flights.py"), "--rows", str(ROWS_FAST)]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        while "driver is starting" not in run.stderr.readline():
+            assert run.poll() is None
+        started = children(run.pid)
+        assert len(started) >= 2
+        run.send_signal(number)
+        assert run.wait(_SECONDS_MAX) == 130
+    assert not any(Path(f"/proc/{process}").exists() for process in started)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
@@ -177,7 +197,7 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None
         pq.write_table(rows.slice(0, len(rows) - 1), file)
         dropped.append(1)
 
-    before = children()
+    before = children(os.getpid())
     story = Story(tmp_path / "flights", load(ROWS_SLOW), Console(stderr=True))
     report = story.run(on_restored=drop_last_flight)
     assert dropped
@@ -189,4 +209,4 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None
     assert sizes["original, pandas"] == dict.fromkeys(sizes["original, pandas"], 0)
     assert sizes["original, restored"]["carrier_hours"] == 2  # the true total, and the false one
     assert sizes["restored, pandas"] == sizes["original, restored"]
-    assert children() <= before
+    assert children(os.getpid()) <= before
