@@ -1,7 +1,4 @@
-"""What is kept in files, without Spark: recorders, requests, copies of checkpoints, restoring.
-
-Checkpoints here are made by hand, of empty files with the names that Spark gives them.
-"""
+"""What is kept in files, without Spark: recorders, requests, copies of checkpoints."""
 
 from __future__ import annotations
 
@@ -10,83 +7,28 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from streamproof.lang import Map
 from streamproof.protocols.chandy_lamport import on_marker, on_messages
 from streamproof.spark_bindings import (
-    Pipeline,
-    Query,
-    Replay,
-    Snapshot,
-    SnapshotStatus,
     durable,
-    list_snapshots,
-    restore_snapshot,
-    show_snapshot,
 )
 from streamproof.spark_bindings.checkpoint import Checkpoint, begin_new_life
-from streamproof.spark_bindings.collector import Collector
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
-    AbandonedSnapshot,
     FencedDriver,
-    IncompleteSnapshot,
-    NotAPipeline,
     PurgedCheckpoint,
-    StillBusy,
-    TargetNotEmpty,
-    UnknownSnapshot,
     WrongWiring,
 )
 from streamproof.spark_bindings.events import EventLog
 from streamproof.spark_bindings.names import (
     BatchId,
-    ChannelName,
     Position,
-    ProcessName,
-    QueryName,
     SnapshotId,
 )
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
-
-A, B = ChannelName("a"), ChannelName("b")
-Q = QueryName("q")
-ONE = SnapshotId("000001")
-
-
-def batch(number: int) -> BatchId:
-    return BatchId(number)
-
-
-def write(file: Path, text: str = "") -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-
-
-def spark_checkpoint(path: Path, last: int, *, first: int = 0) -> Checkpoint:
-    """Write what Spark has after the batches first..last, one commit of channel a each."""
-    write(path / "metadata", json.dumps({"id": "old"}))
-    write(path / ".metadata.crc")
-    write(path / "state/0/_metadata/v2/0")
-    write(path / "state/0/_stateSchema/default/0_abc")
-    for number in range(first, last + 1):
-        offset = json.dumps({"channel": "a", "position": number + 1})
-        write(path / f"offsets/{number}", f"v1\n{{}}\n{offset}")
-        write(path / f"commits/{number}", "v2\n{}")
-        write(path / f"commits/.{number}.crc")
-        write(path / f"state/0/0/{number + 1}_f-{number}.changelog")
-        write(path / f"state/0/0/.{number + 1}_f-{number}.changelog.crc")
-    write(path / "state/0/0/2_f-1.zip")
-    write(path / "state/0/0/SSTs/000001-u.sst", "rows")
-    return Checkpoint(path)
-
-
-def names(path: Path) -> set[str]:
-    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
-
+from tests.spark.handmade import ONE, A, B, Q, batch, names, spark_checkpoint, write
 
 # --- small durable files -----------------------------------------------------------------------
 
@@ -266,167 +208,3 @@ def test_offsets_name_their_channels(tmp_path: Path) -> None:
     with pytest.raises(PurgedCheckpoint, match="no metadata"):
         Checkpoint(tmp_path / "none").identity()
     assert Checkpoint(tmp_path / "none").last_committed() is None
-
-
-# --- snapshots and restoring -------------------------------------------------------------------
-
-
-def pipeline_at(path: Path) -> Pipeline:
-    queries = [Query("q", inputs=("a",), output="b", plan=lambda rows: rows)]
-    return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=queries)
-
-
-def feed(pipeline: Pipeline, *numbers: int) -> None:
-    for number in numbers:
-        pipeline.channel("a").append(pa.table({"x": [number]}), producer="t", sequence=number)
-
-
-def collector_of(pipeline: Pipeline) -> Collector:
-    directory = PipelineDirectory.open(pipeline.path)
-    channels = directory.wiring.channels
-    logs = {name: directory.log(name) for name in channels}
-    return Collector(directory.wiring, directory.snapshots, logs, {Q: directory.checkpoint(Q)})
-
-
-def snapshot_by_hand(path: Path) -> tuple[Pipeline, Snapshot]:
-    """Do by hand what a run does: q has received 2 of 3 rows, and sends one on for each."""
-    pipeline = pipeline_at(path)
-    feed(pipeline, 1, 2, 3)
-    name = pipeline.snapshot()  # the marker is commit 4
-    feed(pipeline, 4, 5)
-    files = SnapshotFiles(path / "snapshots")
-    spark_checkpoint(path / "queries/q/checkpoint", last=4)
-    files.save_state(name, Q, RecordedState(batch(1), {A: Position(2)}))
-    pipeline.channel("b").append_marker_once(name)
-    collector = collector_of(pipeline)
-    assert collector.collect()  # a is still open
-    assert files.read(name).status is SnapshotStatus.REQUESTED
-    files.save_channels(name, ProcessName("q"), {A: 1})
-    assert not collector.collect()
-    return pipeline, files.read(name)
-
-
-def test_a_snapshot_tells_batches_positions_and_rows(tmp_path: Path) -> None:
-    pipeline, found = snapshot_by_hand(tmp_path / "p")
-    assert found.status is SnapshotStatus.COMPLETE
-    assert found.states == {"q": RecordedState(batch(1), {A: Position(2)})}
-    assert found.markers == {"a": 4, "b": 1}
-    (part,) = found.channels
-    assert (part.channel, part.reader, part.received, part.end) == ("a", "q", 2, 3)
-    assert (part.commits, part.rows) == (1, 1)
-    assert list_snapshots(pipeline.path) == pipeline.snapshots() == [found]
-    assert show_snapshot(pipeline.path, ONE) == found
-
-
-@pytest.mark.parametrize(
-    ("replay", "left"), [(Replay.NONE, [1, 2, 3]), (Replay.ALL, [1, 2, 3, 4, 5])]
-)
-def test_restoring_needs_no_spark_and_changes_nothing_else(
-    tmp_path: Path, replay: Replay, left: list[int]
-) -> None:
-    pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    before = names(pipeline.path)
-    assert restore_snapshot(pipeline.path, ONE, into=tmp_path / "r", replay=replay)
-    restored = pipeline_at(tmp_path / "r")
-    assert names(pipeline.path) == before
-    assert restored.channel("a").rows()["x"].to_pylist() == left
-    assert restored.snapshots() == []
-    directory = PipelineDirectory.open(restored.path)
-    assert directory.id != PipelineDirectory.open(pipeline.path).id
-    assert directory.checkpoint(Q).last_committed() == 1
-    # The old marker is in the log, and is nobody's now.
-    assert directory.log(A).batch_end(Position(2), 100, None) == len(left) + 1
-    # A feed goes on where the channel is: it cannot append twice what is there.
-    feed(restored, 1, 2, 3, 4, 5, 6)
-    assert restored.channel("a").rows()["x"].to_pylist() == [1, 2, 3, 4, 5, 6]
-    assert pipeline.channel("a").rows()["x"].to_pylist() == [1, 2, 3, 4, 5]
-
-
-def test_a_long_channel_is_restored_too(tmp_path: Path) -> None:
-    pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    feed(pipeline, *range(6, 130))
-    restored = pipeline.restore(ONE, into=tmp_path / "r")
-    assert restored.channel("a").rows()["x"].to_pylist() == list(range(1, 130))
-    feed(restored, 129, 130)
-    assert restored.channel("a").rows()["x"].to_pylist()[-2:] == [129, 130]
-
-
-def test_bad_input_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
-    pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    with pytest.raises(UnknownSnapshot, match="it has: 000001"):
-        pipeline.restore("000007", into=tmp_path / "r")
-    with pytest.raises(UnknownSnapshot):
-        show_snapshot(pipeline.path, "")
-    with pytest.raises(NotAPipeline, match="does not exist"):
-        restore_snapshot(tmp_path / "none", ONE, into=tmp_path / "r")
-    with pytest.raises(NotAPipeline):
-        list_snapshots(tmp_path)
-    waiting = pipeline.snapshot()
-    with pytest.raises(IncompleteSnapshot, match="have not recorded: q"):
-        pipeline.restore(waiting, into=tmp_path / "r")
-    with pytest.raises(StillBusy, match="have not recorded: q"):
-        pipeline.await_snapshot(waiting, timeout_seconds=0)
-    assert not (tmp_path / "r").exists()
-
-
-def test_nothing_is_restored_over_anything(tmp_path: Path) -> None:
-    pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    pipeline_at(tmp_path / "other")
-    write(tmp_path / "file")
-    before = names(tmp_path)
-    for target in (pipeline.path, tmp_path / "other", tmp_path / "file", tmp_path):
-        with pytest.raises(TargetNotEmpty, match="is not empty"):
-            pipeline.restore(ONE, into=target)
-    assert names(tmp_path) == before
-
-
-def test_a_restore_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
-    pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    SnapshotFiles(pipeline.path / "snapshots").checkpoint(ONE, Q).joinpath("metadata").unlink()
-    for file in pipeline.path.glob("channels/b/_delta_log/*0.json"):
-        file.unlink()
-    with pytest.raises(FileNotFoundError):
-        pipeline.restore(ONE, into=tmp_path / "r")
-    assert sorted(part.name for part in tmp_path.iterdir()) == ["p"]
-
-
-def test_a_snapshot_whose_batch_was_purged_is_abandoned(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
-    name = pipeline.snapshot()
-    files = SnapshotFiles(pipeline.path / "snapshots")
-    spark_checkpoint(pipeline.path / "queries/q/checkpoint", last=300, first=200)
-    files.save_state(name, Q, RecordedState(batch(1), {A: Position(1)}))
-    assert not collector_of(pipeline).collect()
-    assert files.read(name).status is SnapshotStatus.ABANDONED
-    for call in (pipeline.await_snapshot, lambda name: pipeline.restore(name, into=tmp_path / "r")):
-        with pytest.raises(AbandonedSnapshot, match="no longer has batch 1"):
-            call(name)
-    assert files.unfinished() == []
-
-
-def test_a_snapshot_that_its_channels_contradict_is_abandoned(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
-    feed(pipeline, 1, 2, 3)
-    name = pipeline.snapshot()
-    files = SnapshotFiles(pipeline.path / "snapshots")
-    spark_checkpoint(pipeline.path / "queries/q/checkpoint", last=4)
-    files.save_state(name, Q, RecordedState(batch(1), {A: Position(2)}))
-    pipeline.channel("b").append_marker_once(name)
-    files.save_channels(name, ProcessName("q"), {A: 0})  # it did not count the third row
-    assert not collector_of(pipeline).collect()
-    with pytest.raises(AbandonedSnapshot, match="InconsistentCut"):
-        pipeline.await_snapshot(name)
-
-
-def test_a_snapshot_is_begun_once_at_a_source_however_often_it_is_asked_for(
-    tmp_path: Path,
-) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
-    name = pipeline.snapshot()
-    for again in (pipeline, pipeline_at(tmp_path / "p")):
-        again._initiate(name)
-    assert pipeline.channel("a").log.last() == 1
-    events = EventLog(pipeline.path / "feeds/feed.a/events.jsonl").read()
-    assert events == {
-        1: [{"event": "initiate", "snapshot": name, "effects": ["SaveState", "SendMarkers"]}]
-    }
