@@ -84,7 +84,7 @@ def test_an_action_agrees_with_its_traced_form_on_more_states(name, method):
 
 @pytest.mark.parametrize(("name", "method"), methods(*PROPERTY_ROLES))
 def test_a_property_agrees_with_its_traced_form(name, method):
-    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 150))
+    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 120))
 
 
 @pytest.mark.slow

@@ -196,7 +196,7 @@ def in_world(expr: Expr, values: dict[str, Any]) -> Any:
     return evaluate(expr, World({"P": DOMAIN}, values), bound)
 
 
-tried = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 X, Y = leaf("element", "x"), leaf("element", "y")
 
 
@@ -273,6 +273,7 @@ NOT_A = ex.negate(A)
         (lambda: ex.less_equal(N, N), ex.TRUE),
         (lambda: ex.subtract(N, N), ex.literal(0)),
         (lambda: ex.add(ex.add(ex.literal(1), N), ex.literal(2)), ex.add(N, ex.literal(3))),
+        (lambda: ex.add(ex.literal(1), ex.add(N, M)), ex.add(ex.add(N, M), ex.literal(1))),
         (lambda: ex.multiply(ex.literal(0), N), ex.literal(0)),
         (lambda: ex.multiply(ex.literal(1), N), N),
         (lambda: ex.choose(A, N, N), N),
