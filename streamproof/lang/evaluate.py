@@ -121,6 +121,8 @@ def after(
 
     Parameters
     ----------
+    sort : of the value
+    world, bound : as `evaluate` takes them
     root : the name of the variable that holds the state; empty if its fields are variables
     """
     updates = {update.variable: update for update in command.updates}

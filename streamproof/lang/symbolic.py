@@ -243,7 +243,7 @@ def _record(cls: type[Any], part: Callable[[str], Any]) -> Any:
 def merged(
     function: Callable[..., Any], variables: tuple[Var, ...], *, may_claim: bool = True
 ) -> Any:
-    """Run a lambda on bound variables along all its paths, and merge what they give.
+    """Run a function on bound variables along all its paths, and merge what they give.
 
     Parameters
     ----------
