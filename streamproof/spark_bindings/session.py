@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.errors import UnsuitableSession
+from streamproof.spark_bindings.home import spark_home
 from streamproof.spark_bindings.java import JavaChoice, java_home
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -73,6 +74,10 @@ def spark_session(
     # Workers would run the `python3` of PATH, which need not have pyarrow or this package.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(java_home(java))
+    # A home of the user's own is left alone; its workers start as Spark's do.
+    os.environ.setdefault("SPARK_HOME", str(spark_home()))
+    # Else Spark looks for an address of this machine, and warns of the one that it takes.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # "[cores,4]" allows a task four attempts. Plain "[cores]" means one: a single lost Python
     # worker would end the query.
     builder = SparkSession.builder.master(f"local[{cores},4]").appName(application)
