@@ -83,7 +83,7 @@ class Story:
         feed = Feed(pipeline, self._slices)
         asked: list[str] = []
         complete: set[str] = set()
-        with self._driver(pipeline) as driver:
+        with Driver(pipeline.path) as driver:
             while True:
                 now = driver.latest(ORIGINAL)
                 if now is not None and feed.share >= next_share(asked):
@@ -111,7 +111,7 @@ class Story:
     def _run_to_the_end(self, pipelines: list[Pipeline]) -> None:
         """Feed what is left, and run the pipelines in a new driver until all is through."""
         feeds = [Feed(pipeline, self._slices) for pipeline in pipelines]
-        with self._driver(*pipelines) as driver:
+        with Driver(*(pipeline.path for pipeline in pipelines)) as driver:
             for feed in feeds:
                 while not feed.is_at_its_end:  # what was fed before is recognised, and skipped
                     feed.append_next()
@@ -137,10 +137,6 @@ class Story:
         for one, other in ((ORIGINAL, RESTORED), (ORIGINAL, PANDAS), (RESTORED, PANDAS)):
             self.report.mismatches[f"{one}, {other}"] = differences(found[one], found[other])
         self.report.snapshots = [measure(original, taken) for taken in original.snapshots()]
-
-    def _driver(self, *pipelines: Pipeline) -> Driver:
-        places = (pipeline.path for pipeline in pipelines)
-        return Driver(*places, scratch=self._directory / "scratch")
 
 
 def next_share(asked: list[str]) -> float:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,17 +48,18 @@ class Driver:
     samples : what it has told so far, oldest first
     """
 
-    def __init__(self, *pipelines: Path, scratch: Path) -> None:
+    def __init__(self, *pipelines: Path) -> None:
         self.samples: list[Sample] = []
-        self._log = scratch / f"driver-{time.monotonic_ns()}.log"
-        scratch.mkdir(exist_ok=True)
+        # Not below the pipelines: Spark's sockets are files here, and their paths must be short.
+        self._scratch = tempfile.TemporaryDirectory(prefix="flights-", ignore_cleanup_errors=True)
+        self._log = Path(self._scratch.name, "driver.log")
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own file, and no shell
                 [sys.executable, str(_DRIVER), *map(str, pipelines)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "TMPDIR": str(scratch)},
+                env={**os.environ, "TMPDIR": self._scratch.name},
                 # A group of its own, of the process's number: its JVM can be killed with it, and
                 # Ctrl-C reaches us alone, who then end it.
                 start_new_session=True,
@@ -124,6 +126,7 @@ class Driver:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+        self._scratch.cleanup()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
