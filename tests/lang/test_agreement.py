@@ -68,7 +68,7 @@ def test_a_transition_agrees_with_its_traced_form(name, transition):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "transition"), TRANSITIONS)
 def test_a_transition_agrees_with_its_traced_form_on_more_states(name, transition):
-    agree_on_transition(PROTOCOLS[name], transition, 20_000)
+    agree_on_transition(PROTOCOLS[name], transition, 6_000)
 
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.ACTION))
@@ -79,7 +79,7 @@ def test_an_action_agrees_with_its_traced_form(name, method):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), methods(Role.ACTION))
 def test_an_action_agrees_with_its_traced_form_on_more_states(name, method):
-    agree_on_action(MODELS[name], method, 3_000)
+    agree_on_action(MODELS[name], method, 1_000)
 
 
 @pytest.mark.parametrize(("name", "method"), methods(*PROPERTY_ROLES))
@@ -90,7 +90,7 @@ def test_a_property_agrees_with_its_traced_form(name, method):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), methods(*PROPERTY_ROLES))
 def test_a_property_agrees_with_its_traced_form_on_more_states(name, method):
-    agree_on_property(MODELS[name], method, 1_500)
+    agree_on_property(MODELS[name], method, 400)
 
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.INIT))
