@@ -60,12 +60,13 @@ def _row(name: str, what: str, verdict: Verdict, counts: str, seconds: float | N
 
 
 def example_row(ran: Json) -> Row:
-    """Give the example's line."""
+    """Give the example's line; `ran` is what its --json prints, or why it says nothing."""
     what = "Spark: kill, restore"
     if "missing" in ran:
         return Row("flights", what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
     counts = f"{ran.get('rows', 0):,} flights"
+    seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
     if not ran["equal"]:
-        return Row("flights", what, "DIFFERS", "bold red", counts, ran.get("seconds"))
+        return Row("flights", what, "DIFFERS", "bold red", counts, seconds)
     remark = "the restored run ends with the same rows as the other"
-    return Row("flights", what, "EQUAL", "green", counts, ran.get("seconds"), remark)
+    return Row("flights", what, "EQUAL", "green", counts, seconds, remark)

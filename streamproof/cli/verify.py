@@ -63,8 +63,8 @@ def verify(
         found = [report.to_json() for report in reports]
         print_json({"protocols": found, "example": ran, "exit_code": int(code)})
         return code
-    if example:
-        print_table(console(), table)
+    if ran is not None:
+        print_table(console(), [example_row(ran)])
     if html is not None:
         console().print(f"kept as a page: {html}", soft_wrap=True)
     console().print(summary(reports, code))
@@ -124,9 +124,11 @@ def run_example(rows: int | None) -> Json:
     ran = subprocess.run(  # noqa: S603 - our own example, by this interpreter
         command, stdout=subprocess.PIPE, text=True, check=False
     )
+    if ran.returncode not in (ExitCode.GREEN, ExitCode.REFUTED):
+        return {"missing": f"{path.name} ended by itself with exit code {ran.returncode}"}
     try:
         found: dict[str, Any] = json.loads(ran.stdout)
     except json.JSONDecodeError:
-        error_console().print(ran.stdout)
-        found = {}
+        error_console().print(ran.stdout, markup=False)
+        return {"missing": f"{path.name} printed no result"}
     return {**found, "equal": bool(found.get("equal")) and ran.returncode == 0}

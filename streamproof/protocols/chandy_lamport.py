@@ -89,7 +89,7 @@ def initial_recorder(inputs: Map[Channel, bool]) -> Recorder[Channel]:
 def initiate(
     recorders: Recorders[SnapshotId, Channel], snapshot: SnapshotId
 ) -> Step[Recorders[SnapshotId, Channel], SnapshotEffect[SnapshotId]]:
-    """Begin a snapshot here, unless it has already arrived [CL85, section 3.1]."""
+    """Begin a snapshot here, unless it has already arrived [CL85, section 3.2]."""
     recorder = recorders[snapshot]
     require(not recorder.recorded)
     recorded = replace(recorder, recorded=True)
@@ -99,7 +99,7 @@ def initiate(
 def on_messages(
     recorders: Recorders[SnapshotId, Channel], channel: Channel, count: int
 ) -> Step[Recorders[SnapshotId, Channel], SnapshotEffect[SnapshotId]]:
-    """Log messages that were in flight when an open recording began [CL85, section 3.1].
+    """Log messages that were in flight when an open recording began [CL85, section 3.2].
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def on_messages(
 def on_marker(
     recorders: Recorders[SnapshotId, Channel], snapshot: SnapshotId, channel: Channel
 ) -> Step[Recorders[SnapshotId, Channel], SnapshotEffect[SnapshotId]]:
-    """Close `channel`; a snapshot's first marker also records the process [CL85, section 3.1]."""
+    """Close `channel`; a snapshot's first marker also records the process [CL85, section 3.2]."""
     recorder = recorders[snapshot]
     assert not recorder.closed[channel]  # a second marker would mean that the channel duplicates
     closed = recorder.closed.set(channel, True)

@@ -87,7 +87,7 @@ def test_verify_as_json_gives_what_is_printed(quick):
 @pytest.mark.parametrize(
     ("ran", "code", "said"),
     [
-        ({"equal": True, "rows": 10}, ExitCode.GREEN, "EQUAL"),
+        ({"equal": True, "rows": 10, "seconds": {"feed": 1.5}}, ExitCode.GREEN, "EQUAL"),
         ({"equal": False, "rows": 10}, ExitCode.REFUTED, "DIFFERS"),
         ({"missing": "no examples here"}, ExitCode.UNDETERMINED, "NOT RUN"),
     ],
@@ -103,7 +103,11 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
     silent = tmp_path / "flights.py"
     silent.write_text("print('no json')\n", encoding="utf-8")
     monkeypatch.setattr(verify, "example_path", lambda: silent)
-    assert verify.run_example(5)["equal"] is False
+    assert verify.run_example(5) == {"missing": "flights.py printed no result"}
+    lost = tmp_path / "lost.py"
+    lost.write_text("import sys; sys.exit(3)\n", encoding="utf-8")
+    monkeypatch.setattr(verify, "example_path", lambda: lost)
+    assert verify.run_example(5) == {"missing": "lost.py ended by itself with exit code 3"}
     failing = tmp_path / "failing.py"
     failing.write_text("import sys; print('{\"equal\": true}'); sys.exit(1)\n", encoding="utf-8")
     monkeypatch.setattr(verify, "example_path", lambda: failing)

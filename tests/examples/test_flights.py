@@ -210,3 +210,14 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None
     assert sizes["original, restored"]["carrier_hours"] == 2  # the true total, and the false one
     assert sizes["restored, pandas"] == sizes["original, restored"]
     assert children(os.getpid()) <= before
+
+
+def test_verify_can_show_what_the_example_reports() -> None:
+    from flights_report import Report
+
+    from streamproof.cli.report import example_row
+
+    report = Report(1500, seconds={"restore": 0.5, "compare": 1.25})
+    report.mismatches["original, restored"] = {"legs": pd.DataFrame()}
+    row = example_row(json.loads(json.dumps(report.to_json())))
+    assert (row.verdict, row.counts, row.seconds) == ("EQUAL", "1,500 flights", 1.8)
