@@ -217,7 +217,7 @@ def test_verify_can_show_what_the_example_reports() -> None:
 
     from streamproof.cli.report import example_row
 
-    report = Report(1500, seconds={"restore": 0.5, "compare": 1.25})
+    report = Report(1500, seconds={"restore": 0.5, "compare": 1.3})
     report.mismatches["original, restored"] = {"legs": pd.DataFrame()}
     row = example_row(json.loads(json.dumps(report.to_json())))
     assert (row.verdict, row.counts, row.seconds) == ("EQUAL", "1,500 flights", 1.8)
