@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
@@ -15,6 +16,7 @@ from streamproof.spark_bindings.java import JavaChoice, java_home
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _STATE_STORE = "spark.sql.streaming.stateStore"
+_SOCKET_DIRECTORY_MAX = 60
 
 REQUIRED_SETTINGS: Mapping[str, str] = {
     # Custom stateful operators (transformWithState) run on the RocksDB provider alone.
@@ -82,13 +84,23 @@ def spark_session(
     # worker would end the query.
     builder = SparkSession.builder.master(f"local[{cores},4]").appName(application)
     builder = builder.config("spark.driver.memory", memory)
-    for key, value in {**RECOMMENDED_SETTINGS, **(settings or {})}.items():
+    for key, value in {**RECOMMENDED_SETTINGS, **transport(), **(settings or {})}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     # py4j logs every callback's error itself, before we can report it in our own words.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return spark
+
+
+def transport() -> dict[str, str]:
+    """Choose how workers and JVM talk: over socket files, unless their paths would be too long.
+
+    The system takes 107 characters, of which Spark's own part is up to 45; beyond that a session
+    would fail with "AF_UNIX path too long".
+    """
+    fits = len(tempfile.gettempdir()) <= _SOCKET_DIRECTORY_MAX
+    return {"spark.python.unix.domain.socket.enabled": str(fits).lower()}
 
 
 def check_session(spark: SparkSession) -> None:

@@ -1,4 +1,7 @@
-"""The Spark home that sessions use: links to the installed PySpark, and no Python archive."""
+"""What sessions are started with: a home without the Python archive, and short socket paths.
+
+The home is links to the installed PySpark.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import pyspark
 import pytest
 
 from streamproof.spark_bindings.home import spark_home
+from streamproof.spark_bindings.session import transport
 
 INSTALLED = Path(pyspark.__file__).parent
 
@@ -31,3 +35,9 @@ def test_the_home_is_made_once_and_mended_if_a_link_is_stale(tmp_path):
     assert spark_home() == home
     assert (home / "jars").readlink() == INSTALLED / "jars"
     assert {entry.name for entry in home.iterdir()} == {"bin", "jars"}
+
+
+@pytest.mark.parametrize(("length", "sockets"), [(20, "true"), (100, "false")])
+def test_workers_use_socket_files_only_where_their_paths_are_short(monkeypatch, length, sockets):
+    monkeypatch.setattr("tempfile.tempdir", "/" + "x" * length)
+    assert transport() == {"spark.python.unix.domain.socket.enabled": sockets}
