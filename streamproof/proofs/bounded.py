@@ -77,7 +77,9 @@ def find_instance(question: Question) -> Instance | None:
     gave up.
     """
     search = _Search(question)
-    return next(filter(None, map(search.at_most, NUMBERS_MOST)), None)
+    # Small and natural numbers first; negative ones are rarely what an example is about.
+    ranges = [*((0, most) for most in NUMBERS_MOST), (-NUMBERS_MOST[-1], NUMBERS_MOST[-1])]
+    return next(filter(None, (search.within(*bounds) for bounds in ranges)), None)
 
 
 class _Search:
@@ -97,19 +99,19 @@ class _Search:
             for keys in _indices(variable, asked.size):
                 self.translator.cell(variable.name, keys, variable.sort)
 
-    def at_most(self, most: int) -> Instance | None:
-        """Look for an instance whose numbers are at most so large."""
+    def within(self, least: int, most: int) -> Instance | None:
+        """Look for an instance whose numbers lie in a range."""
         self.solver.push()
-        self.solver.add(*self._ranges(most))
+        self.solver.add(*self._ranges(least, most))
         found = self._solution() if self.solver.check() == z3.sat else None
         self.solver.pop()
         return found
 
-    def _ranges(self, most: int) -> Iterator[Term]:
+    def _ranges(self, least: int, most: int) -> Iterator[Term]:
         parameters = ((term, parameter.sort) for parameter, term in self.terms.items())
         for term, sort in (*self.translator.cells.values(), *parameters):
             if isinstance(sort, IntSort):
-                yield z3.And(term >= 0, term <= most)
+                yield z3.And(term >= least, term <= most)
             elif isinstance(sort, ElementSort):
                 yield z3.And(term >= 0, term < self.asked.size)
 

@@ -27,6 +27,12 @@ def find_invariant(target: str) -> Invariant:
     ------
     UnknownInvariant : if there is none; the message lists those that there are
     """
+    name, colon, part = target.rpartition(":")
+    if colon and part.isidentifier():
+        raise UnknownInvariant(
+            f"{target} names one model of a file, and an invariant belongs to the file, so "
+            f"there is nothing to prove. Write: streamproof prove {name}"
+        )
     if target in invariant_names():
         module = importlib.import_module(f"{invariants.__name__}.{target}")
     else:

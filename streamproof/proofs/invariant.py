@@ -36,6 +36,27 @@ class Invariant:
     conjuncts: tuple[Callable[..., bool], ...]
     lemmas: tuple[Callable[..., bool], ...] = ()
 
+    def __post_init__(self) -> None:
+        for kind, functions in (("conjunct", self.conjuncts), ("lemma", self.lemmas)):
+            names = [name for name, _ in named(functions, kind)]
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise WrongDefinition(
+                    f"{len(names)} {kind}s of {self.model_class.__name__} share the names "
+                    f"{', '.join(twice)}, so one would be taken for another and never be proven. "
+                    "Give each a name of its own"
+                )
+
+
+def named(
+    functions: tuple[Callable[..., bool], ...], kind: str
+) -> list[tuple[str, Callable[..., bool]]]:
+    """Name functions by themselves, and a lambda, which has no name, by its kind and number."""
+    return [
+        (f"{kind} {number}" if function.__name__ == "<lambda>" else function.__name__, function)
+        for number, function in enumerate(functions, start=1)
+    ]
+
 
 @dataclass(frozen=True, slots=True)
 class Implication:
@@ -51,11 +72,11 @@ def traced_conjuncts(invariant: Invariant) -> dict[str, Expr]:
     """Trace the conjuncts, each closed by a quantifier over its elements."""
     model, state = _model_and_state(invariant)
     found: dict[str, Expr] = {}
-    for function in invariant.conjuncts:
+    for name, function in named(invariant.conjuncts, "conjunct"):
         parameters = _parameters(function)
         arguments = [scalar(parameter) for parameter in parameters]
         body = lift(merged(_applied(function, model, state, arguments), ()), ex.BOOL)
-        found[function.__name__] = ex.quantify("forall", parameters, body) if parameters else body
+        found[name] = ex.quantify("forall", parameters, body) if parameters else body
     return found
 
 
@@ -63,7 +84,7 @@ def traced_lemmas(invariant: Invariant) -> list[Implication]:
     """Trace the lemmas: one implication for each path."""
     model, state = _model_and_state(invariant)
     found = []
-    for function in invariant.lemmas:
+    for name, function in named(invariant.lemmas, "lemma"):
         parameters = _parameters(function)
         arguments = [scalar(parameter) for parameter in parameters]
         for path in paths(_applied(function, model, state, arguments), function.__name__):
@@ -71,7 +92,7 @@ def traced_lemmas(invariant: Invariant) -> list[Implication]:
                 continue
             broken = path.ending is Ending.BROKEN_CLAIM
             conclusion = ex.FALSE if broken else lift(path.value, ex.BOOL)
-            found.append(Implication(function.__name__, parameters, path.condition, conclusion))
+            found.append(Implication(name, parameters, path.condition, conclusion))
     return found
 
 

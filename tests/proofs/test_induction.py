@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.checker.reach import reach
-from streamproof.lang import StreamproofError, require
+from streamproof.lang import StreamproofError, WrongDefinition, require
 from streamproof.lang import expr as ex
 from streamproof.lang.model import action
 from streamproof.models.verdict import ExitCode, Proved, Reachable, Undetermined, exit_code
@@ -167,3 +167,21 @@ def test_lemmas_may_run_actions():
     report = prove(INVARIANT)
     lemma = [part for part in report.outcomes if part.obligation.kind is Kind.LEMMA]
     assert {part.obligation.subject for part in lemma} == {a_second_guest_waits_longer.__name__}
+
+
+def test_conjuncts_without_names_are_all_proven_not_one_for_another():
+    hidden = replace(
+        INVARIANT,
+        conjuncts=(*INVARIANT.conjuncts, lambda _m, _s: False, lambda m, s: m.tickets_differ(s)),
+    )
+    report = prove(hidden, rlimit=100_000)
+    assert {part.obligation.subject for part in report.failed} >= {"conjunct 4"}
+    subjects = {part.obligation.subject for part in report.outcomes}
+    assert subjects >= {"conjunct 4", "conjunct 5"}
+
+
+@pytest.mark.parametrize("field", ["conjuncts", "lemmas"])
+def test_two_functions_of_one_name_are_refused(field):
+    functions = (waiting_tickets_differ, waiting_tickets_differ)
+    with pytest.raises(WrongDefinition, match="share the names waiting_tickets_differ"):
+        replace(INVARIANT, **{field: functions})
