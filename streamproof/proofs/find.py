@@ -43,4 +43,11 @@ def find_invariant(target: str) -> Invariant:
             f"{target} has no INVARIANT, so there is nothing to prove. streamproof has invariants "
             f"of {', '.join(invariant_names())}; in a file of your own set INVARIANT"
         )
+    main = getattr(module, "MODEL", found.model_class)
+    if main is not found.model_class:
+        raise UnknownInvariant(
+            f"INVARIANT of {target} is of {found.model_class.__name__}, and MODEL is "
+            f"{getattr(main, '__name__', main)}: a proof would speak of another model than the file "
+            "does. Make them the same"
+        )
     return found

@@ -11,6 +11,7 @@ import z3
 
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Var
+from streamproof.lang.model import Role
 from streamproof.models.verdict import Json, Proved, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
@@ -20,9 +21,12 @@ from streamproof.proofs.cti import (
     counterexamples,
     not_searched,
 )
-from streamproof.proofs.invariant import Invariant
+from streamproof.proofs.invariant import Invariant, named
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
 from streamproof.proofs.to_z3 import OpenTranslator
+
+EXPLAINED_MAX = 8
+"""Failed obligations for which examples are looked for; the others rarely tell more."""
 
 
 class Answer(Enum):
@@ -73,8 +77,8 @@ class ProofReport:
 
     Attributes
     ----------
-    vacuous : action paths and lemmas whose guard no state with the invariant satisfies, at the
-        sizes tried: what is proven of them is proven of nothing
+    vacuous : what says nothing: actions, initial states and lemmas whose guard no state satisfies
+        at the sizes tried, and properties that are true whatever the state
     """
 
     model: str
@@ -91,7 +95,7 @@ class ProofReport:
     def verdict(self) -> Verdict:
         """PROVED if every obligation is `unsat` and none is vacuous."""
         reasons = [f"{part.obligation}: {part.answer.value}" for part in self.failed]
-        reasons += [f"{name} is never enabled under the invariant" for name in self.vacuous]
+        reasons += self.vacuous
         if not self.outcomes:
             reasons.append("there was nothing to prove")
         return Undetermined(tuple(reasons)) if reasons else Proved(len(self.outcomes))
@@ -125,14 +129,16 @@ def prove(
     began = time.perf_counter()
     theory = Theory.of(invariant)
     asked = obligations(theory)
-    outcomes = []
+    outcomes: list[Outcome] = []
     for done, obligation in enumerate(asked):
         on_progress(done, len(asked), obligation)
-        outcomes.append(_explained(theory, _discharge(obligation, rlimit), reach))
+        outcome = _discharge(obligation, rlimit)
+        failed = sum(not part.is_discharged for part in outcomes)
+        outcomes.append(_explained(theory, outcome, reach) if failed < EXPLAINED_MAX else outcome)
     return ProofReport(
         theory.traced.name,
         tuple(outcomes),
-        vacuous_paths(theory, asked),
+        vacuous_parts(theory, asked),
         time.perf_counter() - began,
     )
 
@@ -141,6 +147,7 @@ def _discharge(obligation: Obligation, rlimit: int) -> Outcome:
     translator = OpenTranslator()
     solver = z3.Solver(ctx=translator.context)
     solver.set("rlimit", rlimit)
+    solver.set("ctrl_c", False)  # else Z3 keeps an interrupt to itself
     solver.add(*(translator.term(premise) for premise in obligation.premises))
     solver.add(translator.term(ex.negate(obligation.conclusion)))
     answer = Answer(str(solver.check()))
@@ -156,23 +163,47 @@ def _explained(theory: Theory, outcome: Outcome, reach: Reach) -> Outcome:
     return Outcome(outcome.obligation, answer, outcome.rlimit, examples)
 
 
-def vacuous_paths(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:
-    """Name action paths, and lemmas, whose premises no state with the invariant satisfies."""
+def vacuous_parts(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:
+    """Say what is proven of nothing: a proof with such a part is no proof."""
+    traced = theory.traced
     found = [
-        path
+        f"{path} is never enabled under the invariant"
         for path, command in theory.paths()
         if not _satisfiable(theory, (*theory.assumed, *command.guard), command.parameters)
     ]
-    lemmas: dict[str, list[Obligation]] = {}
+    # A guard that simplifies to False leaves no path at all, and so no obligation to fail.
+    cls = theory.invariant.model_class
+    happening = {command.name for command in traced.commands}
+    actions = [method.name for method in cls.methods(Role.ACTION)]
+    found += [f"{name} can never happen" for name in actions if name not in happening]
+    starts = [
+        (*traced.assumptions, *command.guard)
+        for command in traced.initial
+        if _satisfiable(theory, (*traced.assumptions, *command.guard), command.parameters)
+    ]
+    found += ["there is no initial state"] * (not starts) + ["there is no action"] * (not actions)
+    said = [form for form in traced.properties if form.role in (Role.ALWAYS, Role.EVERY_STEP)]
+    found += ["the model states no property"] * (not said)
+    found += [
+        f"{form.name} is true of every state, reachable or not"
+        for form in said
+        if all(conjunct == ex.TRUE for _, conjunct in form.conjuncts)
+    ]
+    return (*found, *_vacuous_lemmas(theory, asked))
+
+
+def _vacuous_lemmas(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:
+    lemmas: dict[str, list[Obligation]] = {
+        name: [] for name, _ in named(theory.invariant.lemmas, "lemma")
+    }
     for obligation in asked:
         if obligation.kind is Kind.LEMMA:
-            lemmas.setdefault(obligation.subject, []).append(obligation)
-    found += [
-        name
+            lemmas[obligation.subject].append(obligation)
+    return tuple(
+        f"{name} assumes what no state with the invariant satisfies"
         for name, parts in lemmas.items()
         if not any(_satisfiable(theory, part.premises, part.parameters) for part in parts)
-    ]
-    return tuple(found)
+    )
 
 
 def _satisfiable(

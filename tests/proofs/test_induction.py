@@ -113,13 +113,15 @@ def test_without_an_engine_reachability_is_not_claimed():
 def test_a_vacuous_lemma_is_not_proved():
     report = prove(replace(INVARIANT, lemmas=(assumes_the_impossible,)))
     assert not report.failed
-    assert report.vacuous == ("assumes_the_impossible",)
+    assert report.vacuous == (
+        "assumes_the_impossible assumes what no state with the invariant satisfies",
+    )
     assert isinstance(report.verdict, Undetermined)
 
 
 def test_an_action_that_the_invariant_forbids_is_vacuous():
     report = prove(Invariant(Stuck, conjuncts=INVARIANT.conjuncts))
-    assert report.vacuous == ("serve/0",)
+    assert report.vacuous == ("serve/0 is never enabled under the invariant",)
     assert isinstance(report.verdict, Undetermined)
 
 
