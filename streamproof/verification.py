@@ -121,6 +121,7 @@ def verify_protocol(
                 if size_name != LARGE:
                     on_stage(f"{name}: exploring {model_class.__name__} at size {size_name}")
                     report = check(at_size(model_class, size), limits=limits, liveness=False)
+                    _unless_interrupted(report)
                     checks.append((model_class.__name__, size_name, report))
         on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
         results += mutants_of(file, limits)
@@ -143,7 +144,17 @@ def mutants_of(file: ModelFile, limits: Limits | None) -> list[MutantResult]:
     def original_of(mutant: Mutant) -> type[Model[Any]]:
         return registry.original_of(mutant, file)
 
-    return list(run_mutants(file.mutants, original_of=original_of, build=at_size, limits=limits))
+    found = []
+    for result in run_mutants(file.mutants, original_of=original_of, build=at_size, limits=limits):
+        _unless_interrupted(result.report)
+        found.append(result)
+    return found
+
+
+def _unless_interrupted(report: CheckReport) -> None:
+    """End everything where one search was stopped by hand, instead of going on with the next."""
+    if report.interrupted:
+        raise KeyboardInterrupt
 
 
 # --------------------------------------------------------------------------- certificates

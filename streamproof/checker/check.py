@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.explanation import failing_part
-from streamproof.checker.exploration import Exploration
+from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.reference import explore
-from streamproof.lang import StreamproofError
+from streamproof.lang import Domain, StreamproofError
 from streamproof.lang.model import Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
@@ -76,6 +77,12 @@ class CheckReport:
         """The weakest of the findings about infinite runs; None if there are none."""
         found = [part.verdict for part in self.findings if part.kind.is_liveness]
         return weakest(found) if found else None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the search was stopped by hand."""
+        reasons = (getattr(part.verdict, "reasons", ()) for part in self.findings)
+        return any(INTERRUPTED in found for found in reasons)
 
     @property
     def rate(self) -> int:
@@ -163,6 +170,10 @@ def check(
     )
 
 
+def _is_empty(value: object) -> bool:
+    return isinstance(value, Domain) and len(value) == 0
+
+
 def _row(finding: Finding) -> Json:
     row = finding.to_json()
     return row | {"verdict": _without_counts(row["verdict"])}
@@ -203,7 +214,17 @@ class _Findings:
             return self._searched() or self._unknown(
                 f"{name} was never asked, since no step is possible"
             )
+        asks_states = kind in (Kind.ALWAYS, Kind.EVERY_STEP)
+        if asks_states and (empty := self._empty_domains()):
+            return self._unknown(
+                f"{', '.join(empty)} has no element, so what is said of all of them says nothing. "
+                "Choose a larger size"
+            )
         return self._searched() or self._vacuous(name) or Exhausted(self.counts)
+
+    def _empty_domains(self) -> list[str]:
+        fields = (field.name for field in dataclasses.fields(self.model))
+        return [name for name in fields if _is_empty(getattr(self.model, name))]
 
     def _vacuous(self, name: str) -> Undetermined | None:
         """Say that a property asked `implies` of nothing; None if its premises have held."""

@@ -10,6 +10,9 @@ from streamproof.checker.properties import Broken
 from streamproof.lang.model import Call, Model, Role
 from streamproof.models.verdict import Counts
 
+INTERRUPTED = "the search was interrupted: let it run to its end"
+"""Why a search ended that was stopped by hand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Path:

@@ -10,7 +10,7 @@ from array import array
 from typing import Generic, TypeVar
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
-from streamproof.checker.exploration import Exploration, Path, counts_of
+from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
 from streamproof.checker.properties import Broken, Check, Properties
@@ -37,7 +37,7 @@ def explore(
     try:
         search.run()
     except (LimitReached, KeyboardInterrupt) as end:
-        stopped = str(end) or "the search was interrupted: let it run to its end"
+        stopped = str(end) or INTERRUPTED
     except (BrokenModel, WrongDefinition):
         raise
     except Exception as error:

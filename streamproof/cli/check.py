@@ -21,6 +21,7 @@ from streamproof.cli.options import (
     Target,
     chosen,
     limits_of,
+    new_file,
 )
 from streamproof.cli.render import (
     console,
@@ -55,6 +56,7 @@ def check(
     ] = None,
 ) -> ExitCode:
     """Visit every reachable state of a model and check its properties."""
+    new_file(pytest)
     sized = chosen(target, size, settings)
     limits = limits_of(states_max, depth_max, memory)
     with progress_line() as on_progress:

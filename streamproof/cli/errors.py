@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -29,6 +30,25 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
         except StreamproofError as error:
             code = ExitCode.WRONG_USE
             report(error, as_json=bool(kwargs.get("as_json")))
+        except typer.BadParameter:
+            raise  # Typer tells which option, and how it is used
+        except (SystemExit, GeneratorExit) as left:
+            # Python's exit code of `sys.exit()` is 0, which would be a green verdict on nothing.
+            code = ExitCode.WRONG_USE
+            error_console().print(
+                f"The model ended the program ({left!r}), so nothing is known about it. Put what "
+                'its file does as a script under: if __name__ == "__main__"',
+                markup=False,
+            )
+        except BrokenPipeError:
+            code = ExitCode.UNDETERMINED  # whoever read the report went away before its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            code = ExitCode.WRONG_USE
+            error_console().print(
+                f"A file could not be used: {error}. Nothing else is known. Give another path",
+                markup=False,
+            )
         except KeyboardInterrupt:
             code = ExitCode.UNDETERMINED
             error_console().print("Interrupted before there was anything to report.")

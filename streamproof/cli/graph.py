@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from streamproof.cli.options import Settings, SizeName, Target, chosen
+from streamproof.cli.options import Settings, SizeName, Target, chosen, new_file
 from streamproof.models.verdict import ExitCode
 
 
@@ -32,6 +32,7 @@ def graph(
     """Write the graph of all reachable states."""
     from streamproof.checker.graph import state_graph, to_dot, to_graphml  # networkx loads slowly
 
+    new_file(out)
     states = state_graph(chosen(target, size, settings).model, states_max=states_max)
     text = to_dot(states) if form is Format.DOT else to_graphml(states)
     if out is None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from streamproof.checker.limits import Limits
+from streamproof.lang import StreamproofError
 from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
 
@@ -47,6 +50,47 @@ Memory: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")
 ]
+
+
+class OutputRefused(StreamproofError, FileExistsError):
+    """A file that a command was to write is there already, or cannot be made."""
+
+    def __str__(self) -> str:
+        """Give the message, without an error number."""
+        return str(self.args[0])
+
+
+def new_file(path: Path | None) -> None:
+    """Refuse, before any work is done, a place where a file cannot be made or one is already.
+
+    Raises
+    ------
+    OutputRefused : the message says which of the two
+    """
+    if path is None:
+        return
+    if path.exists():
+        raise OutputRefused(
+            f"{path} is there already, and would be lost. Nothing was done. Name a new file"
+        )
+    writable_file(path)
+
+
+def writable_file(path: Path | None) -> None:
+    """Refuse, before any work is done, a place where a file cannot be written.
+
+    Raises
+    ------
+    OutputRefused : if it is a directory, or its directory is not there or not ours to write in
+    """
+    if path is None:
+        return
+    place = path.absolute().parent
+    if path.is_dir() or not place.is_dir() or not os.access(place, os.W_OK):
+        raise OutputRefused(
+            f"{path} cannot be written, so a long run would be for nothing. Nothing was done. Name "
+            "a file in a directory that is there and that you may write in"
+        )
 
 
 def chosen(target: str, size: str, settings: list[str] | None) -> Sized:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 import streamproof
 from streamproof.cli.html import write_html
-from streamproof.cli.options import AsJson
+from streamproof.cli.options import AsJson, writable_file
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.cli.report import Row, example_row, rows_of
 from streamproof.cli.stages import stage_line
@@ -45,6 +45,9 @@ def verify(
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""
     from streamproof.verification import verify_protocol
 
+    if html is not None:
+        html.absolute().parent.mkdir(parents=True, exist_ok=True)
+        writable_file(html)
     with stage_line() as on_stage:
         reports = [
             verify_protocol(name, on_stage=on_stage) for name in protocols or protocol_names()

@@ -47,7 +47,7 @@ def find_invariant(target: str) -> Invariant:
     if main is not found.model_class:
         raise UnknownInvariant(
             f"INVARIANT of {target} is of {found.model_class.__name__}, and MODEL is "
-            f"{getattr(main, '__name__', main)}: a proof would speak of another model than the file "
-            "does. Make them the same"
+            f"{getattr(main, '__name__', main)}: a proof would speak of another model than the "
+            "file does. Make them the same"
         )
     return found

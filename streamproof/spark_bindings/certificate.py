@@ -53,11 +53,16 @@ def check_certificate(protocol: str) -> None:
 
 
 def certified_digest(protocol: str) -> str | None:
-    """Read the digest in a protocol's certificate; None if there is none."""
+    """Read the digest that a protocol is certified at.
+
+    None if it has no certificate, or one that is of another protocol or tells of no proof.
+    """
     # Through the top package: `files("streamproof.proofs")` would import the prover's room.
     file = files("streamproof") / "proofs" / "certificates" / f"{protocol}.json"
     try:
-        digest = json.loads(file.read_text(encoding="utf-8"))["digest"]
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        digest, status = stored["digest"], stored["proof"]["status"]
+        is_its_own = stored["protocol"] == protocol
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return digest if isinstance(digest, str) else None
+    return digest if isinstance(digest, str) and is_its_own and status == "PROVED" else None

@@ -31,7 +31,7 @@ from streamproof.spark_bindings.durable import (
     temporary_sibling,
     write_json,
 )
-from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
+from streamproof.spark_bindings.errors import DamagedFile, NotAPipeline, TargetNotEmpty
 from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.spark_bindings.wiring import Wiring
@@ -66,6 +66,11 @@ class PipelineDirectory:
             raise NotAPipeline(
                 f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
                 "directory that Pipeline(...) was given, or an empty one to create a pipeline in"
+            )
+        if not isinstance(stored, dict) or not {"format", "id", "wiring"} <= stored.keys():
+            raise DamagedFile(
+                f"{path / 'pipeline.json'} does not say what the pipeline is made of. Nothing was "
+                "changed. Restore the file from a backup"
             )
         if stored.get("format") != _FORMAT:
             raise NotAPipeline(

@@ -10,6 +10,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from streamproof.spark_bindings.errors import DamagedFile
+
 
 def write_json(path: Path, value: object) -> None:
     """Replace a file in one step; after a crash it holds the old or the new value.
@@ -39,11 +41,21 @@ def write_json_once(path: Path, value: object) -> bool:
 
 
 def read_json(path: Path) -> Any | None:
-    """Read a file that `write_json` wrote, or give None if there is none."""
+    """Read a file that `write_json` wrote, or give None if there is none.
+
+    Raises
+    ------
+    DamagedFile : if it holds something else
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except ValueError as error:
+        raise DamagedFile(
+            f"{path} is not what was written there ({error}), so what it said is unknown. Nothing "
+            "was changed. Restore the file from a backup"
+        ) from error
 
 
 def link_or_copy(source: Path, target: Path) -> None:

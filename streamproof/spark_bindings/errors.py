@@ -7,6 +7,7 @@ from streamproof.lang import StreamproofError
 __all__ = [
     "AbandonedSnapshot",
     "ChannelDamaged",
+    "DamagedFile",
     "FencedDriver",
     "IncompleteSnapshot",
     "InconsistentCut",
@@ -29,6 +30,10 @@ __all__ = [
 
 class NotAPipeline(StreamproofError, ValueError):
     """A directory was given as a pipeline that is none, or that another version wrote."""
+
+
+class DamagedFile(StreamproofError, ValueError):
+    """A file of a pipeline does not hold what was written there."""
 
 
 class WrongArgument(StreamproofError, TypeError):

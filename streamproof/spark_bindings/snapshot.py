@@ -9,6 +9,7 @@ snapshot is complete. ``abandoned.json`` says that, and why, it will never be.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -146,7 +147,9 @@ class SnapshotFiles:
         ------
         UnknownSnapshot : if there is none of this id
         """
-        request = read_json(self.path / snapshot / "request.json") if snapshot else None
+        # An id is a number and no path: "../snapshots/000001" would name a file, too.
+        is_id = re.fullmatch(r"\d{6}", snapshot) is not None
+        request = read_json(self.path / snapshot / "request.json") if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"
             raise UnknownSnapshot(
