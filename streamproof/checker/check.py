@@ -13,6 +13,7 @@ from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
+from streamproof.checker.purity import check_purity
 from streamproof.checker.reference import explore
 from streamproof.lang import Domain, StreamproofError
 from streamproof.lang.model import Model, Role
@@ -35,6 +36,10 @@ from streamproof.models.verdict import (
 
 NO_LIVENESS = "liveness is not checked by this engine yet"
 """Why every `leads_to` property is undetermined."""
+
+
+NO_PROPERTY = "all that was looked for: the model states no property of its own"
+"""What a reader must know of a model that only deadlocks and claims are looked for in."""
 
 
 class ClaimsDisabled(StreamproofError, RuntimeError):
@@ -142,6 +147,7 @@ def check(
     ------
     BrokenModel : if a method of the model fails
     BrokenAssumption : if the model's size contradicts an @assume
+    ImpureModel, WrongSort : if a sample of states shows that a search would mean nothing
     ClaimsDisabled : under python -O
     """
     if not __debug__:
@@ -150,6 +156,7 @@ def check(
             "unchecked. Run it without -O and without PYTHONOPTIMIZE"
         )
     check_assumptions(model)
+    check_purity(model)
     meter = Meter()
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
@@ -198,7 +205,8 @@ class _Findings:
         for method in self.model.methods(Role.SOMETIMES):
             yield self._sometimes(method.name)
         yield Finding(CLAIMS, Kind.CLAIMS, self._safety(CLAIMS, Kind.CLAIMS, ()))
-        yield Finding(DEADLOCK, Kind.DEADLOCK, self._safety(DEADLOCK, Kind.DEADLOCK, ()))
+        note = "" if self._states_a_property() else NO_PROPERTY
+        yield Finding(DEADLOCK, Kind.DEADLOCK, self._safety(DEADLOCK, Kind.DEADLOCK, ()), note)
         yield Finding(ACTIONS, Kind.ACTIONS, self._actions())
 
     def _safety(self, name: str, kind: Kind, unasked: tuple[str, ...]) -> Verdict:
@@ -221,6 +229,10 @@ class _Findings:
                 "Choose a larger size"
             )
         return self._searched() or self._vacuous(name) or Exhausted(self.counts)
+
+    def _states_a_property(self) -> bool:
+        asked = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO)
+        return any(self.model.methods(role) for role in asked)
 
     def _empty_domains(self) -> list[str]:
         fields = (field.name for field in dataclasses.fields(self.model))

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
 from streamproof.checker.check import CheckReport, check
 from streamproof.checker.limits import Limits
-from streamproof.lang.model import Model
+from streamproof.lang import WrongDefinition
+from streamproof.lang.model import Model, Role
 from streamproof.models.mutant import Mutant
-from streamproof.models.verdict import ExitCode, Finding, Json, Kind, Refuted, Status
+from streamproof.models.verdict import (
+    ACTIONS,
+    CLAIMS,
+    DEADLOCK,
+    ExitCode,
+    Json,
+    Kind,
+    Refuted,
+    Status,
+)
 
 BuildAt: TypeAlias = Callable[[type[Model[Any]], Any], Model[Any]]
 OriginalOf: TypeAlias = Callable[[Mutant], type[Model[Any]]]
@@ -78,10 +88,16 @@ class MutantResult:
 
 @dataclass(frozen=True, slots=True)
 class MutationReport:
-    """What became of a model's mutants."""
+    """What became of a model's mutants.
+
+    Attributes
+    ----------
+    left : mutants that were not checked, since the run was interrupted by hand
+    """
 
     model: str
     results: tuple[MutantResult, ...]
+    left: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -89,7 +105,8 @@ class MutationReport:
         codes = {result.fate.exit_code for result in self.results}
         if ExitCode.REFUTED in codes:
             return ExitCode.REFUTED
-        return ExitCode.GREEN if codes == {ExitCode.GREEN} else ExitCode.UNDETERMINED
+        is_green = codes == {ExitCode.GREEN} and not self.left
+        return ExitCode.GREEN if is_green else ExitCode.UNDETERMINED
 
     def to_json(self) -> Json:
         """Give the report as JSON."""
@@ -97,13 +114,14 @@ class MutationReport:
         return {
             "model": self.model,
             "killed": killed,
+            "left": self.left,
             "mutants": [result.to_json() for result in self.results],
             "exit_code": int(self.exit_code),
         }
 
 
 def run_mutants(
-    mutants: Iterable[Mutant],
+    mutants: Sequence[Mutant],
     *,
     original_of: OriginalOf,
     build: BuildAt,
@@ -111,13 +129,21 @@ def run_mutants(
 ) -> Iterator[MutantResult]:
     """Check every mutant, and its original at the same size; each result as soon as it is there.
 
+    A search that is interrupted by hand is the last one.
+
     Parameters
     ----------
     mutants : in the order in which they are checked
     original_of : gives the model without the mistake
     build : builds a model at a size
     limits : how far to search each
+
+    Raises
+    ------
+    WrongDefinition : if a mutant is to be killed by what is no property of its model
     """
+    for mutant in mutants:
+        _check_killer(mutant)
     known: dict[tuple[type[Model[Any]], str], CheckReport] = {}
     for mutant in mutants:
         mutated = check(build(mutant.model_class, mutant.size), limits=limits)
@@ -126,6 +152,20 @@ def run_mutants(
         if key not in known:
             known[key] = check(build(original, mutant.size), limits=limits)
         yield _result(mutant, mutated, known[key])
+        if mutated.interrupted or known[key].interrupted:
+            return
+
+
+def _check_killer(mutant: Mutant) -> None:
+    asked = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO)
+    known = [method.name for role in asked for method in mutant.model_class.methods(role)]
+    known += [DEADLOCK, CLAIMS, ACTIONS]
+    if mutant.killed_by.partition(".")[0] not in known:
+        raise WrongDefinition(
+            f"mutant {mutant.name} is to be killed by {mutant.killed_by}, which is no property of "
+            f"{mutant.model_class.__name__}, so nothing would be found out. Let killed_by name one "
+            f"of {', '.join(known)}"
+        )
 
 
 def _result(mutant: Mutant, mutated: CheckReport, original: CheckReport) -> MutantResult:
@@ -152,9 +192,7 @@ def _fate(
     shown: Refuted | None,
 ) -> tuple[Fate, str]:
     property_name = mutant.killed_by.partition(".")[0]
-    finding = _finding(mutated, property_name)
-    if finding is None:
-        return Fate.SURVIVED, f"{property_name} is no property of the model: correct killed_by"
+    finding = mutated.finding(property_name)
     before = original.finding(property_name).verdict
     if before.status is Status.REFUTED:
         return Fate.ORIGINAL_FAILS, f"without the mistake {property_name} is refuted too"
@@ -176,10 +214,6 @@ def _fate(
 def _is_named(mutant: Mutant, verdict: Refuted) -> bool:
     name, _, conjunct = mutant.killed_by.partition(".")
     return verdict.broken == name and (not conjunct or conjunct in verdict.conjuncts)
-
-
-def _finding(report: CheckReport, name: str) -> Finding | None:
-    return next((part for part in report.findings if part.name == name), None)
 
 
 def _trace_json(report: CheckReport) -> Json | None:

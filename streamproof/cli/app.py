@@ -36,8 +36,3 @@ app.command("certify")(with_exit_code(certify.certify))
 app.command("verify")(with_exit_code(verify.verify))
 app.command("list")(with_exit_code(list_models.list_models))
 app.add_typer(snapshot.snapshot_app, name="snapshot")
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

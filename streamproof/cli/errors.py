@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import ParamSpec
 
 import typer
 
 from streamproof.checker.counterexample import BrokenModel
-from streamproof.cli.render import error_console, print_trace
+from streamproof.cli.render import error_console, only_json, print_json, print_trace
 from streamproof.lang import StreamproofError
 from streamproof.models.verdict import ExitCode, Json
 
@@ -25,11 +25,13 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.get("as_json"))
         try:
-            code = command(*args, **kwargs)
+            with only_json() if as_json else nullcontext():
+                code = command(*args, **kwargs)
         except StreamproofError as error:
             code = ExitCode.WRONG_USE
-            report(error, as_json=bool(kwargs.get("as_json")))
+            report(error, as_json=as_json)
         except typer.BadParameter:
             raise  # Typer tells which option, and how it is used
         except (SystemExit, GeneratorExit) as left:
@@ -39,6 +41,7 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
                 f"The model ended the program ({left!r}), so nothing is known about it. Put what "
                 'its file does as a script under: if __name__ == "__main__"',
                 markup=False,
+                soft_wrap=True,
             )
         except BrokenPipeError:
             code = ExitCode.UNDETERMINED  # whoever read the report went away before its end
@@ -48,6 +51,7 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
             error_console().print(
                 f"A file could not be used: {error}. Nothing else is known. Give another path",
                 markup=False,
+                soft_wrap=True,
             )
         except KeyboardInterrupt:
             code = ExitCode.UNDETERMINED
@@ -67,9 +71,9 @@ def report(error: StreamproofError, *, as_json: bool) -> None:
     if as_json:
         what: Json = {"error": type(error).__name__, "message": str(error)}
         what["trace"] = None if trace is None else trace.to_json()
-        sys.stdout.write(json.dumps(what, indent=2) + "\n")
+        print_json(what)
         return
     console = error_console()
-    console.print(f"{type(error).__name__}: {error}", markup=False, highlight=False)
+    console.print(f"{type(error).__name__}: {error}", markup=False, highlight=False, soft_wrap=True)
     if trace is not None:
         print_trace(console, trace)

@@ -11,7 +11,7 @@ from rich.text import Text
 from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run_mutants
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
 from streamproof.cli.render import console, error_console, print_json
-from streamproof.models.registry import UnknownModel, load, original_of
+from streamproof.models.registry import UnknownModel, load, names, original_of
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode
 
@@ -32,7 +32,7 @@ def mutate(
         raise UnknownModel(
             f"{target} has the mutants {known}, and {', '.join(only or ['some'])} was asked for. "
             "A model whose mistakes are not known is not shown to be checked well. List them in "
-            f"streamproof/models/mutants/{target}.py, or in MUTANTS of a file of your own"
+            f"{_place_of_mutants(target)}"
         )
     results = []
     for result in run_mutants(
@@ -44,7 +44,7 @@ def mutate(
         results.append(result)
         if error_console().is_terminal:
             error_console().print(f"{result.mutant.name}: {result.fate.value}")
-    report = MutationReport(target, tuple(results))
+    report = MutationReport(target, tuple(results), len(mutants) - len(results))
     if as_json:
         print_json(report.to_json())
     else:
@@ -60,7 +60,16 @@ def print_mutants(report: MutationReport) -> None:
         table.add_row(*_row(result))
     out.print(table)
     found = report.to_json()
-    out.print(f"\n{report.model}: {found['killed']} of {len(report.results)} mutants killed")
+    asked = len(report.results) + report.left
+    out.print(f"\n{report.model}: {found['killed']} of {asked} mutants killed")
+    if report.left:
+        out.print(f"interrupted: {report.left} of {asked} mutants were not checked")
+
+
+def _place_of_mutants(target: str) -> str:
+    if target in names():
+        return f"streamproof/models/mutants/{target}.py"
+    return "MUTANTS, in the file of the model"
 
 
 def _row(result: MutantResult) -> list[str | Text]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -29,7 +30,8 @@ Settings: TypeAlias = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting, instead of a named size: --set messages=1,1 --set graph=ring.",
+        help="A setting, instead of a named size: --set messages=1,1 --set graph=ring."
+        " Settings that are left out have the defaults of the model's `sized`.",
     ),
 ]
 StatesMax: TypeAlias = Annotated[
@@ -111,6 +113,12 @@ def chosen(target: str, size: str, settings: list[str] | None) -> Sized:
     for name, equals, value in pairs:
         if not (name and equals and value):
             raise UnknownSize(f"--set {name}{equals}{value} gives no value. Write --set NAME=VALUE")
+    for name, times in Counter(name for name, _, _ in pairs).items():
+        if times > 1:
+            raise UnknownSize(
+                f"--set {name}=... is given {times} times, and only one of them can be meant. Give "
+                "each setting once"
+            )
     return choose(target, {name: value for name, _, value in pairs})
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -39,7 +41,21 @@ def error_console() -> Console:
 
 def print_json(value: Json) -> None:
     """Print a report for machines."""
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    (_results.get() or sys.stdout).write(json.dumps(value, indent=2) + "\n")
+
+
+_results: ContextVar[TextIO | None] = ContextVar("results", default=None)
+
+
+@contextmanager
+def only_json() -> Iterator[None]:
+    """Keep standard output for `print_json`: what a model prints goes where progress goes."""
+    token = _results.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results.reset(token)
 
 
 def status_text(status: Status) -> Text:

@@ -10,6 +10,9 @@ from streamproof.lang.errors import WrongDefinition
 
 E = TypeVar("E", bound=Hashable)
 
+SIZE_MAX = 1_000_000
+"""The most elements of a domain."""
+
 
 class Element:
     """A nameless member of a domain: a process, a snapshot id, a token.
@@ -58,9 +61,13 @@ class Domain(Generic[E]):
     is_open: ClassVar[bool] = False
 
     def __init__(self, sort: Callable[[int], E], size: int) -> None:
-        if size < 0:
-            raise WrongDefinition(f"a domain of {sort} cannot have {size} elements: give 0 or more")
-        self.name: str = getattr(sort, "__name__", str(sort))
+        name = getattr(sort, "__name__", str(sort))
+        if not 0 <= size <= SIZE_MAX:
+            raise WrongDefinition(
+                f"a domain of {size:,} {name} cannot be made: give 0 to {SIZE_MAX:,}. No search "
+                "gets through the states of a larger one"
+            )
+        self.name: str = name
         self.elements: tuple[E, ...] = tuple(sort(index) for index in range(size))
         self._hash = hash((self.name, self.elements))
 

@@ -235,6 +235,8 @@ class Model(Generic[S]):
             except AssertionError as broken:
                 yield Move(call, None, _where(broken))
                 continue
+            if target is None:
+                raise WrongDefinition(f"{call} gave no state: does it lack a `return`?")
             yield Move(call, target)
 
 

@@ -7,14 +7,14 @@ import importlib.util
 import pkgutil
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from streamproof import models, protocols
-from streamproof.lang import StreamproofError
+from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Model, Role
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size, named_size, parsed
@@ -90,11 +90,12 @@ def load(target: str) -> ModelFile:
     Raises
     ------
     UnknownModel : if there is no such file, or it has no model or no main one
+    WrongDefinition : if its MODEL, MODELS or MUTANTS is not what it should be
     """
     name, _, _ = _split(target)
     module = module_of(name)
-    declared = getattr(module, "MODELS", None) or _models_defined_in(module)
-    main = getattr(module, "MODEL", None) or (declared[0] if len(declared) == 1 else None)
+    declared = _declared(module, "MODELS", _is_model) or _models_defined_in(module)
+    main = _declared_model(module) or (declared[0] if len(declared) == 1 else None)
     if main is None:
         listed = ", ".join(f"{name}:{model.__name__}" for model in declared)
         raise UnknownModel(
@@ -117,7 +118,7 @@ def find(target: str) -> type[Model[Any]]:
         return load(target).main
     module = module_of(name)
     known = {model.__name__: model for model in _models_defined_in(module)}
-    known |= {model.__name__: model for model in getattr(module, "MODELS", ())}
+    known |= {model.__name__: model for model in _declared(module, "MODELS", _is_model)}
     known |= {mutant.name: mutant.model_class for mutant in _mutants_of(module)}
     if wanted not in known:
         raise UnknownModel(
@@ -197,11 +198,37 @@ def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:
 
 def _mutants_of(module: ModuleType) -> tuple[Mutant, ...]:
     if hasattr(module, "MUTANTS") or not module.__name__.startswith(f"{models.__name__}."):
-        return tuple(getattr(module, "MUTANTS", ()))
+        return _declared(module, "MUTANTS", lambda part: isinstance(part, Mutant))
     path = f"{models.__name__}.mutants.{module.__name__.rpartition('.')[2]}"
     if importlib.util.find_spec(path) is None:
         return ()
     return tuple(importlib.import_module(path).MUTANTS)
+
+
+def _declared_model(module: ModuleType) -> type[Model[Any]] | None:
+    named: type[Model[Any]] | None = getattr(module, "MODEL", None)
+    if named is None or _is_model(named):
+        return named
+    raise _misdeclared(module, "MODEL", named, "a subclass of Model")
+
+
+def _declared(module: ModuleType, name: str, is_fit: Callable[[Any], bool]) -> tuple[Any, ...]:
+    """Read a list that a model's file declares; empty if it declares none."""
+    listed = getattr(module, name, ())
+    if isinstance(listed, Iterable) and all(is_fit(part) for part in tuple(listed)):
+        return tuple(listed)
+    kind = "Mutant objects" if name == "MUTANTS" else "subclasses of Model"
+    raise _misdeclared(module, name, listed, f"a list of {kind}")
+
+
+def _is_model(part: object) -> bool:
+    return isinstance(part, type) and issubclass(part, Model)
+
+
+def _misdeclared(module: ModuleType, name: str, found: object, wanted: str) -> WrongDefinition:
+    return WrongDefinition(
+        f"{name} in {module.__file__} is {found!r}, so what to run is not known. Make it {wanted}"
+    )
 
 
 def module_of(name: str) -> ModuleType:

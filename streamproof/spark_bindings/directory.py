@@ -31,7 +31,7 @@ from streamproof.spark_bindings.durable import (
     temporary_sibling,
     write_json,
 )
-from streamproof.spark_bindings.errors import DamagedFile, NotAPipeline, TargetNotEmpty
+from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
 from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.spark_bindings.wiring import Wiring
@@ -59,18 +59,14 @@ class PipelineDirectory:
         Raises
         ------
         NotAPipeline : if it is none, or of a later format
+        DamagedFile : if its pipeline.json does not say what it is made of
         """
-        stored = read_json(path / "pipeline.json")
+        stored = read_json(path / "pipeline.json", "format", "id", "wiring")
         if stored is None:
             what = "is not a pipeline" if path.exists() else "does not exist"
             raise NotAPipeline(
                 f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
                 "directory that Pipeline(...) was given, or an empty one to create a pipeline in"
-            )
-        if not isinstance(stored, dict) or not {"format", "id", "wiring"} <= stored.keys():
-            raise DamagedFile(
-                f"{path / 'pipeline.json'} does not say what the pipeline is made of. Nothing was "
-                "changed. Restore the file from a backup"
             )
         if stored.get("format") != _FORMAT:
             raise NotAPipeline(

@@ -40,22 +40,34 @@ def write_json_once(path: Path, value: object) -> bool:
     return True
 
 
-def read_json(path: Path) -> Any | None:
-    """Read a file that `write_json` wrote, or give None if there is none.
+def read_json(path: Path, *keys: str) -> Any | None:
+    """Read a file that `write_json` wrote at a path, or give None if there is none.
+
+    Parameters
+    ----------
+    keys : what it must have, if it is to be an object
 
     Raises
     ------
     DamagedFile : if it holds something else
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError as error:
-        raise DamagedFile(
-            f"{path} is not what was written there ({error}), so what it said is unknown. Nothing "
-            "was changed. Restore the file from a backup"
-        ) from error
+        raise _damaged(path, str(error)) from error
+    missing = [key for key in keys if not isinstance(value, dict) or key not in value]
+    if missing:
+        raise _damaged(path, f"it lacks {', '.join(missing)}")
+    return value
+
+
+def _damaged(path: Path, what: str) -> DamagedFile:
+    return DamagedFile(
+        f"{path} is not what was written there ({what}), so what it said is unknown. Nothing was "
+        "changed. Restore the file from a backup"
+    )
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -36,6 +36,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
 )
 
+_MANIFEST = ("completed_at", "markers", "channels")
 _SNAPSHOTS_MAX = 999_999
 
 
@@ -146,18 +147,20 @@ class SnapshotFiles:
         Raises
         ------
         UnknownSnapshot : if there is none of this id
+        DamagedFile : if one of its files is not what was written there
         """
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
         is_id = re.fullmatch(r"\d{6}", snapshot) is not None
-        request = read_json(self.path / snapshot / "request.json") if is_id else None
+        place = self.path / snapshot
+        request = read_json(place / "request.json", "requested_at") if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"
             raise UnknownSnapshot(
                 f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. "
                 f"Nothing was changed. Run: streamproof snapshot list {self.path.parent}"
             )
-        manifest = read_json(self.path / snapshot / "manifest.json")
-        abandoned = read_json(self.path / snapshot / "abandoned.json")
+        manifest = read_json(place / "manifest.json", *_MANIFEST)
+        abandoned = read_json(place / "abandoned.json", "reason")
         status = SnapshotStatus.REQUESTED
         if manifest is not None:
             status = SnapshotStatus.COMPLETE
@@ -231,7 +234,7 @@ class SnapshotFiles:
     def _states(self, snapshot: SnapshotId) -> dict[QueryName, RecordedState]:
         found: dict[QueryName, RecordedState] = {}
         for file in sorted((self.path / snapshot / "states").glob("[!.]*.json")):
-            value: Any = read_json(file)
+            value: Any = read_json(file, "batch", "received")
             state = RecordedState(BatchId(value["batch"]), value["received"])
             found[QueryName(file.stem)] = state
         return found

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from streamproof.checker import Limits
+from streamproof.checker import Limits, check
+from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.mutation import Fate, MutationReport, run_mutants
+from streamproof.lang import WrongDefinition
 from streamproof.lang.model import action, always, final, leads_to
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size
-from streamproof.models.verdict import ExitCode
+from streamproof.models.verdict import ExitCode, Undetermined
 from tests.checker.walks import Count, Counter
 
 
@@ -65,13 +67,34 @@ def fate_of(model_class, killed_by, *, most=3, steps_max=9, limits=None):
         ("parity_is_right.odd", Fate.KILLED, "parity_is_right.odd() does not hold"),
         ("parity_is_right.even", Fate.OTHER_KILLER, "parity_is_right broke first"),
         ("is_small", Fate.OTHER_KILLER, "parity_is_right broke first"),
-        ("bogus", Fate.SURVIVED, "bogus is no property of the model"),
     ],
 )
 def test_only_the_named_property_kills(killed_by, fate, reason):
     result = fate_of(ForgetsParity, killed_by)
     assert (result.fate, result.steps) == (fate, 1)
     assert result.reason.startswith(reason)
+
+
+def test_what_kills_must_be_a_property_of_the_model():
+    with pytest.raises(WrongDefinition, match="killed by bogus, which is no property of Forgets"):
+        fate_of(ForgetsParity, "bogus")
+
+
+def test_an_interrupted_run_tells_what_it_has_and_is_not_green(monkeypatch):
+    def interrupted(model, **_):
+        report = check(model)
+        first, *others = report.findings
+        stopped = replace(first, verdict=Undetermined((INTERRUPTED,)))
+        return replace(report, findings=(stopped, *others))
+
+    monkeypatch.setattr("streamproof.checker.mutation.check", interrupted)
+    mutants = [
+        Mutant(name, ForgetsParity, {"most": 3}, "parity_is_right", 1, "") for name in ("A", "B")
+    ]
+    results = tuple(run_mutants(mutants, original_of=lambda _: Right, build=at_size))
+    assert [result.mutant.name for result in results] == ["A"]
+    killed = fate_of(ForgetsParity, "parity_is_right")
+    assert MutationReport("m", (killed,), left=1).exit_code is ExitCode.UNDETERMINED
 
 
 def test_a_counterexample_longer_than_known_to_be_possible_does_not_count():

@@ -14,11 +14,15 @@ from typer.testing import CliRunner
 
 from streamproof.checker import check
 from streamproof.checker.exploration import INTERRUPTED, Exploration
+from streamproof.cli import main
 from streamproof.cli.app import app
 from streamproof.lang import Domain, Element, forall
 from streamproof.lang.model import Model, action, always, init
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Counts, ExitCode, Undetermined
+from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.names import SnapshotId
+from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.verification import verify_protocol
 
 LEASE = "examples/lease.py"
@@ -82,6 +86,74 @@ def test_a_damaged_pipeline_is_named(text, tmp_path):
     ran = run("snapshot", "list", str(tmp_path), "--json")
     assert ran.exit_code == ExitCode.WRONG_USE
     assert json.loads(ran.stdout)["error"] == "DamagedFile"
+
+
+@pytest.mark.parametrize(
+    "file", ["request.json", "manifest.json", "abandoned.json", "states/carriers.json"]
+)
+def test_a_damaged_snapshot_is_named(file, tmp_path):
+    place = SnapshotFiles(tmp_path / "snapshots")
+    damaged = tmp_path / "snapshots" / place.request() / file
+    damaged.parent.mkdir(exist_ok=True)
+    damaged.write_text("{}", encoding="utf-8")
+    with pytest.raises(DamagedFile, match=file):
+        place.read(SnapshotId("000001"))
+
+
+def test_what_a_model_prints_does_not_spoil_json(tmp_path):
+    text = Path(LEASE).read_text(encoding="utf-8")
+    mine = tmp_path / "mine.py"
+    mine.write_text(f"print('hello')\n{text}", encoding="utf-8")
+    ran = run("check", str(mine), "--safety", "--json")
+    assert json.loads(ran.stdout)["verdict"]["status"] == "EXHAUSTED"
+    assert "hello" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "told"),
+    [
+        ("MODEL = 3", "check", "MODEL in"),
+        ("MODELS = [3]", "check", "Make it a list of subclasses of Model"),
+        ("MODELS = 3", "check", "Make it a list of subclasses of Model"),
+        ("MUTANTS = [Lease]", "mutate", "Make it a list of Mutant objects"),
+    ],
+)
+def test_a_misdeclared_file_is_told_what_to_declare(line, command, told, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(f"{Path(LEASE).read_text(encoding='utf-8')}\n{line}\n", encoding="utf-8")
+    ran = run(command, str(mine))
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert told in ran.output.replace("\n", " ")
+
+
+def test_a_setting_is_given_once():
+    ran = run("check", "chandy_lamport", "--set", "messages=1,1", "--set", "messages=2,1")
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "given 2 times" in ran.output
+
+
+def test_an_action_that_gives_no_state_is_no_edge_of_a_graph(tmp_path):
+    text = (
+        Path(LEASE)
+        .read_text(encoding="utf-8")
+        .replace("return State(free=False", "State(free=False", 1)
+    )
+    mine = tmp_path / "mine.py"
+    mine.write_text(text, encoding="utf-8")
+    ran = run("graph", str(mine))
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "does it lack a `return`?" in ran.output
+
+
+def test_an_interrupt_while_the_program_loads_is_no_traceback(monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("streamproof.cli.app.app", interrupt)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == ExitCode.UNDETERMINED
+    assert "Interrupted" in capsys.readouterr().err
 
 
 def test_a_file_is_no_pipeline(tmp_path):

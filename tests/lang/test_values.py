@@ -85,9 +85,10 @@ def test_a_domain_names_no_element_twice():
         Domain.of("Channel", ("a", "a"))
 
 
-def test_a_domain_has_no_negative_size():
-    with pytest.raises(WrongDefinition, match="give 0 or more"):
-        Domain(P, -1)
+@pytest.mark.parametrize("size", [-1, 100_000_000])
+def test_a_domain_has_a_size_that_can_be_gone_through(size):
+    with pytest.raises(WrongDefinition, match=f"{size:,} P cannot be made: give 0 to 1,000,000"):
+        Domain(P, size)
 
 
 def test_only_the_tracers_own_domains_are_open():
