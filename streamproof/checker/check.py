@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.counterexample import retrace
+from streamproof.checker.engines import Engine, explore
 from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity
-from streamproof.checker.reference import explore
 from streamproof.lang import Domain, StreamproofError
 from streamproof.lang.model import Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
@@ -130,7 +130,7 @@ def check(
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     liveness: bool = True,
-    engine: Callable[..., Exploration] = explore,
+    engine: Engine = explore,
 ) -> CheckReport:
     """Search a model's states and say of each property what is known then.
 
@@ -141,11 +141,12 @@ def check(
     liveness : whether the `leads_to` properties belong to the question. No engine decides them yet,
         so with them a model that has some is undetermined; without them the report lists them as
         left out and says nothing about them
-    engine : `explore`, or another engine's function of the same form
+    engine : one of `checker.engines`, or another function of the same form
 
     Raises
     ------
     BrokenModel : if a method of the model fails
+    Untraceable : if the native engine is asked for, and the model cannot be traced
     BrokenAssumption : if the model's size contradicts an @assume
     ImpureModel, WrongSort : if a sample of states shows that a search would mean nothing
     ClaimsDisabled : under python -O
@@ -168,7 +169,7 @@ def check(
         findings += [Finding(name, Kind.LEADS_TO, undecided) for name in promised]
     return CheckReport(
         type(model).__name__,
-        engine.__module__.rpartition(".")[2],
+        found.engine,
         tuple(findings),
         found.counts,
         () if liveness else promised,

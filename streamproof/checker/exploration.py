@@ -38,6 +38,7 @@ class Exploration:
     path : a shortest way to where they fail
     witnesses : per `sometimes` property (with its arguments) that was reached, a shortest way there
     stopped : why the search ended before all states were visited, other than a broken property
+    engine : which engine searched
     """
 
     counts: Counts
@@ -45,6 +46,7 @@ class Exploration:
     path: Path | None = None
     witnesses: Mapping[Call, Path] = field(default_factory=dict)
     stopped: str | None = None
+    engine: str = "reference"
 
 
 def counts_of(

@@ -11,14 +11,17 @@ from rich.text import Text
 from streamproof.checker import CheckReport
 from streamproof.checker import check as run_check
 from streamproof.checker.counterexample import as_pytest
+from streamproof.checker.engines import EngineName, engine_of
 from streamproof.cli.options import (
     AsJson,
     DepthMax,
+    EngineChoice,
     Memory,
     Settings,
     SizeName,
     StatesMax,
     Target,
+    Threads,
     chosen,
     limits_of,
     new_file,
@@ -43,6 +46,8 @@ def check(
     states_max: StatesMax = None,
     depth_max: DepthMax = None,
     memory: Memory = None,
+    engine: EngineChoice = EngineName.AUTO,
+    threads: Threads = None,
     *,
     safety: Annotated[
         bool,
@@ -60,7 +65,13 @@ def check(
     sized = chosen(target, size, settings)
     limits = limits_of(states_max, depth_max, memory)
     with progress_line() as on_progress:
-        report = run_check(sized.model, limits=limits, on_progress=on_progress, liveness=not safety)
+        report = run_check(
+            sized.model,
+            limits=limits,
+            on_progress=on_progress,
+            liveness=not safety,
+            engine=engine_of(engine, threads),
+        )
     verdict = report.verdict
     written = None
     if pytest is not None and isinstance(verdict, Refuted):

@@ -9,10 +9,18 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from streamproof.checker.engines import THREADS_MAX, EngineName
 from streamproof.checker.limits import Limits
 from streamproof.lang import StreamproofError
 from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
+
+
+def _power_of_two(threads: int | None) -> int | None:
+    if threads is not None and (threads < 1 or threads & (threads - 1) or threads > THREADS_MAX):
+        raise typer.BadParameter(f"{threads} is no power of two up to {THREADS_MAX}")
+    return threads
+
 
 Target: TypeAlias = Annotated[
     str,
@@ -47,6 +55,21 @@ Memory: TypeAlias = Annotated[
         metavar="MIB",
         min=1,
         help="Stop when this process holds so many MiB; default: three quarters of the machine's.",
+    ),
+]
+EngineChoice: TypeAlias = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="native compiles a model that can be traced; reference runs any, slowly; auto uses"
+        " the reference engine for small models and the native one for others.",
+    ),
+]
+Threads: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        callback=_power_of_two,
+        help="Threads of the native engine, a power of two; default: as many as there are cores.",
     ),
 ]
 AsJson: TypeAlias = Annotated[

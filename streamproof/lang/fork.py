@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path as FilePath
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from streamproof.lang.errors import Disabled, Untraceable
@@ -49,12 +49,14 @@ class Path:
     decisions : the questions asked on the way with the answers followed, in order
     value : what the function gave; for a broken claim, where it stands
     claims : claims inside merged lambdas: the condition that breaks one, and where it stands
+    premises : premises of `implies` on the way: whose, and under which condition they hold
     """
 
     decisions: tuple[tuple[Expr, bool], ...]
     ending: Ending
     value: Any
     claims: tuple[tuple[Expr, str], ...]
+    premises: tuple[tuple[CodeType, Expr], ...]
 
     @property
     def condition(self) -> tuple[Expr, ...]:
@@ -71,6 +73,7 @@ class _Run:
     decisions: list[tuple[Expr, bool]] = field(default_factory=list)
     facts: dict[Expr, bool] = field(default_factory=dict)
     claims: list[tuple[Expr, str]] = field(default_factory=list)
+    premises: list[tuple[CodeType, Expr]] = field(default_factory=list)
 
     def known(self, condition: Expr) -> bool | None:
         """Look a condition up among the answers given so far, here or further out."""
@@ -136,6 +139,13 @@ def break_claim(condition: Expr, where: str) -> None:
         run.claims.append((condition, where))
 
 
+def ask_premise(code: CodeType, condition: Expr) -> None:
+    """Note under which condition the premise of an `implies` holds."""
+    run = _current.get()
+    if run is not None:
+        run.premises.append((code, condition))
+
+
 def paths(function: Callable[[], Any], name: str) -> list[Path]:
     """Run a function once for every path, in the order of a depth-first search, true first.
 
@@ -156,7 +166,8 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
             for index in range(len(prefix), len(answers))
             if answers[index]
         )
-        found.append(Path(tuple(run.decisions), ending, value, tuple(run.claims)))
+        noted = tuple(run.claims), tuple(run.premises)
+        found.append(Path(tuple(run.decisions), ending, value, *noted))
         if len(found) > PATHS_MAX:
             raise Untraceable(
                 name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from streamproof.lang.expr import Expr, Var
@@ -75,12 +76,18 @@ class ClaimForm:
 
 @dataclass(frozen=True, slots=True)
 class PropertyForm:
-    """A property as named conjuncts; for `leads_to`, the two conjuncts are `when` and `then`."""
+    """A property as named conjuncts; for `leads_to`, the two conjuncts are `when` and `then`.
+
+    Attributes
+    ----------
+    premises : per function that calls `implies` in it, when its premise holds for something
+    """
 
     name: str
     role: Role
     parameters: tuple[Var, ...]
     conjuncts: tuple[tuple[str, Expr], ...]
+    premises: tuple[tuple[CodeType, Expr], ...] = ()
 
     @property
     def takes_a_step(self) -> bool:

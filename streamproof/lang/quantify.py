@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import CodeType
@@ -46,27 +46,46 @@ def count(*domains_and_claim: Any) -> int:
 
 def implies(premise: bool, conclusion: bool) -> bool:
     """Give ``not premise or conclusion``; both are evaluated."""
-    observed = _premises.get()
-    if observed is not None:
-        code = sys._getframe(1).f_code  # noqa: SLF001 - whose premise it is
-        observed[code] = observed.get(code, False) or bool(premise)
+    observe = _observer.get()
+    if observe is not None:
+        observe(sys._getframe(1).f_code, premise)  # noqa: SLF001 - whose premise it is
     return (not premise) or conclusion
 
 
 Premises: TypeAlias = dict[CodeType, bool]
 """Per function that calls `implies`: whether its premise has ever held."""
-_premises: ContextVar[Premises | None] = ContextVar("premises", default=None)
+Observer: TypeAlias = Callable[[CodeType, Any], None]
+"""Told the function that calls `implies`, and the premise."""
+_observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def observing_premises(observer: Observer) -> Iterator[None]:
+    """Tell an observer of every premise while this lasts."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
 
 
 @contextmanager
 def observed_premises() -> Iterator[Premises]:
     """Note whose premises hold while this lasts: one that never does says nothing."""
     observed: Premises = {}
-    token = _premises.set(observed)
-    try:
+
+    def observe(code: CodeType, premise: Any) -> None:
+        observed[code] = observed.get(code, False) or bool(premise)
+
+    with observing_premises(observe):
         yield observed
-    finally:
-        _premises.reset(token)
+
+
+def note_premise(code: CodeType, held: bool) -> None:
+    """Tell who observes premises of one that was evaluated otherwise than by `implies`."""
+    observe = _observer.get()
+    if observe is not None:
+        observe(code, held)
 
 
 def _values(domains: tuple[Any, ...], claim: Any) -> Iterator[Any]:

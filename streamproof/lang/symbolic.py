@@ -11,7 +11,15 @@ from typing import Any
 from streamproof.lang import expr as ex
 from streamproof.lang.domain import Domain, Element
 from streamproof.lang.expr import Expr, Var
-from streamproof.lang.fork import Ending, Path, break_claim, fresh_name, paths, untraceable
+from streamproof.lang.fork import (
+    Ending,
+    Path,
+    ask_premise,
+    break_claim,
+    fresh_name,
+    paths,
+    untraceable,
+)
 from streamproof.lang.map import Map
 from streamproof.lang.scalars import Symbolic, SymbolicBool, lift, scalar
 from streamproof.lang.sorts import DomainSort, ElementSort, MapSort, RecordSort, ScalarSort, Sort
@@ -263,16 +271,22 @@ def merged(
                 "a claim stands inside a quantifier, which asks no further once it is decided",
                 "Write assert forall(...) before it",
             )
-        broken = ex.conjunction(*path.condition)
+        taken = ex.conjunction(*path.condition)
         if path.ending is Ending.BROKEN_CLAIM:
-            break_claim(ex.quantify("exists", variables, broken), path.value)
+            break_claim(_for_some(variables, taken), path.value)
         for condition, where in path.claims:
-            inner = ex.conjunction(broken, condition)
-            break_claim(ex.quantify("exists", variables, inner), where)
+            break_claim(_for_some(variables, taken, condition), where)
+        for code, condition in path.premises:
+            ask_premise(code, _for_some(variables, taken, condition))
     live = [path for path in found if path.ending is Ending.VALUE]
     if not live:
         raise untraceable("every path through a lambda fails its claim", "Correct the assert")
     return _merge(live, 0)
+
+
+def _for_some(variables: tuple[Var, ...], *conditions: Expr) -> Expr:
+    condition = ex.conjunction(*conditions)
+    return ex.quantify("exists", variables, condition) if variables else condition
 
 
 def _merge(found: list[Path], depth: int) -> Any:

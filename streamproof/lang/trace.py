@@ -13,7 +13,7 @@ from typing import Any
 from streamproof.lang import expr as ex
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Var
-from streamproof.lang.fork import Ending, Path, blaming, paths, untraceable
+from streamproof.lang.fork import Ending, Path, ask_premise, blaming, paths, untraceable
 from streamproof.lang.form import (
     ClaimForm,
     Command,
@@ -26,6 +26,7 @@ from streamproof.lang.form import (
 )
 from streamproof.lang.map import Map
 from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
+from streamproof.lang.quantify import observing_premises
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
 from streamproof.lang.symbolic import merged, value_of
@@ -230,10 +231,21 @@ def _properties(
         states = (state, value_of(state_sort, AFTER))[: STATES_TAKEN.get(role, 1)]
         for method in cls.methods(role):
             bound = _Bound.to(model, method, states)
-            named = merged(lambda call=bound.call, role=role: _named(call(), role), ())
+            answer = functools.partial(merged, functools.partial(_answer, bound, role), ())
+            with observing_premises(lambda code, held: ask_premise(code, lift(held, ex.BOOL))):
+                (path,) = paths(answer, method.name)
             with blaming(method.name, bound.call):
-                conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in named)
-            yield PropertyForm(method.name, role, bound.parameters, conjuncts)
+                conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in path.value)
+            premises = dict.fromkeys((code for code, _ in path.premises), ex.FALSE)
+            for code, condition in path.premises:
+                premises[code] = ex.disjunction(premises[code], condition)
+            yield PropertyForm(
+                method.name, role, bound.parameters, conjuncts, tuple(premises.items())
+            )
+
+
+def _answer(bound: _Bound, role: Role) -> tuple[tuple[Any, Any], ...]:
+    return _named(bound.call(), role)
 
 
 AFTER = "after"

@@ -13,15 +13,10 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+from streamproof.cache import cache_directory
 from streamproof.spark_bindings.durable import temporary_sibling
 
 _KEPT = ("bin", "jars")  # what a local session needs of a Spark home
-
-
-def cache_directory() -> Path:
-    """Give the user's directory for what can be made again."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "streamproof"
 
 
 def spark_home() -> Path:

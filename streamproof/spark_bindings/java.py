@@ -10,9 +10,9 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 
+from streamproof.cache import cache_directory
 from streamproof.spark_bindings.durable import temporary_sibling
 from streamproof.spark_bindings.errors import NoSuitableJava
-from streamproof.spark_bindings.home import cache_directory
 
 JAVA_VERSION_MIN = 17
 """The oldest Java that Spark 4 runs on."""

@@ -133,7 +133,7 @@ def element_sorts(sort: Any) -> set[str]:
 def tried(examples: int):
     return settings(
         max_examples=examples,
-        derandomize=examples < 400,  # what is asserted to happen must happen every time
+        derandomize=True,  # what is asserted to happen must happen every time
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -1,0 +1,97 @@
+"""Computing terms of one state in LLVM's intermediate language, each of them once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from llvmlite import ir
+
+from streamproof.checker.native.grounding import GroundModel
+from streamproof.checker.native.layout import Layout
+from streamproof.checker.native.terms import Term
+
+I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+P32, P64, VOID = I32.as_pointer(), I64.as_pointer(), ir.VoidType()
+
+MULTIPLIERS: Final = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+"""Odd numbers whose bits are well spread: 2**64 by the golden ratio, and that of `rrmxmx`."""
+
+
+class Block:
+    """The terms computed so far, at a place of a function where all of them are known.
+
+    Attributes
+    ----------
+    words : the packed state
+    """
+
+    def __init__(
+        self, build: ir.IRBuilder, ground: GroundModel, layout: Layout, words: list[ir.Value]
+    ) -> None:
+        self.build, self.ground, self.layout, self.words = build, ground, layout, words
+        self._known: dict[Term, ir.Value] = {}
+
+    def inner(self) -> Block:
+        """Give a block for a branch: it knows what is known here, and keeps the rest to itself."""
+        inner = Block(self.build, self.ground, self.layout, self.words)
+        inner._known = dict(self._known)
+        return inner
+
+    def truth(self, term: Term) -> ir.Value:
+        """Compute a term as one bit."""
+        value = self._value(term)
+        return value if value.type == I1 else self.build.icmp_unsigned("!=", value, I64(0))
+
+    def number(self, term: Term) -> ir.Value:
+        """Compute a term as a word."""
+        value = self._value(term)
+        return self.build.zext(value, I64) if value.type == I1 else value
+
+    def _value(self, term: Term) -> ir.Value:
+        if term not in self._known:
+            self._known[term] = self._compute(term)
+        return self._known[term]
+
+    def _compute(self, term: Term) -> ir.Value:
+        node, build = self.ground.terms[term], self.build
+        match node.operator, node.arguments:
+            case "constant", (value,):
+                return I64(value)
+            case "cell", (cell,):
+                return self._cell(cell)
+            case "not", (part,):
+                return build.not_(self.truth(part))
+            case ("and" | "or") as operator, parts:
+                join = build.and_ if operator == "and" else build.or_
+                first, *others = map(self.truth, parts)
+                for part in others:
+                    first = join(first, part)
+                return first
+            case "ite", (condition, then, otherwise):
+                chosen = self.truth(condition)
+                return build.select(chosen, self.number(then), self.number(otherwise))
+            case ("eq" | "lt") as operator, (left, right):
+                sign = "==" if operator == "eq" else "<"
+                return build.icmp_signed(sign, self.number(left), self.number(right))
+            case operator, (left, right):
+                join = {"add": build.add, "sub": build.sub, "mul": build.mul}[operator]
+                return join(self.number(left), self.number(right))
+            case _:
+                raise AssertionError(node)
+
+    def _cell(self, cell: int) -> ir.Value:
+        """Read a field by mask and shift."""
+        place, build = self.layout.fields[cell], self.build
+        bits = build.and_(self.words[place.word], I64(place.mask))
+        value = build.lshr(bits, I64(place.shift))
+        return build.add(value, I64(place.low)) if place.low else value
+
+
+def hash_of(build: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:
+    """Mix the words of a state into 64 bits: multiply and fold each in turn."""
+    mixed: ir.Value = I64(0)
+    for word in words:
+        mixed = build.mul(build.xor(mixed, word), I64(MULTIPLIERS[0]))
+        mixed = build.xor(mixed, build.lshr(mixed, I64(32)))
+    mixed = build.mul(mixed, I64(MULTIPLIERS[1]))
+    return build.xor(mixed, build.lshr(mixed, I64(29)))

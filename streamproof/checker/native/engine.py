@@ -1,0 +1,114 @@
+"""The native engine's function, of the form that `check` takes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from streamproof.checker.counterexample import LeftRange, retrace
+from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
+from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.premises import note_premises
+from streamproof.checker.native.program import Program
+from streamproof.checker.native.search import EnginesDisagree, Found, Search, widened
+from streamproof.checker.progress import OnProgress, ignore
+from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.ranges import find_outside
+from streamproof.lang.model import Call, Model, Role
+from streamproof.models.verdict import CLAIMS, DEADLOCK
+
+
+def explore(
+    model: Model[Any],
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = ignore,
+    threads: int | None = None,
+) -> Exploration:
+    """Visit every reachable state of a traced model, nearest first, as the reference engine does.
+
+    It keeps to limits and tells of its progress in the same way. One thread visits states in the
+    very order of the reference engine. Several threads do not, so once they have found that
+    something is wrong, one thread says what comes first.
+
+    Parameters
+    ----------
+    threads : a power of two; None for as many as the machine has cores for
+
+    Raises
+    ------
+    Untraceable, WrongDefinition : if the model cannot be traced
+    LeftRange : if an action drives a number out of its declared range
+    EnginesDisagree : if the compiled model and its Python methods are found to differ
+    """
+    limits = limits or Limits()
+    wanted = 1 if limits.states_max is not None else threads or _threads()
+    ranges: dict[str, tuple[int, int]] = {}
+    while True:
+        search = Search(Program(model, ranges), limits, on_progress, wanted)
+        stopped = None
+        try:
+            search.run()
+        except (LimitReached, KeyboardInterrupt) as end:
+            stopped = str(end) or INTERRUPTED
+        found = search.found
+        if found is not None and found.event is Event.WIDEN:
+            ranges |= widened(search, found)
+        elif found is not None and wanted > 1:
+            wanted = 1
+        else:
+            return _report(model, search, stopped)
+
+
+def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:
+    counts = counts_of(model, search.distinct, search.program.starts, search.depth, search.fired)
+    broken: tuple[Broken, ...] = ()
+    path = None
+    if search.found is not None:
+        broken, path = _what_breaks(model, search, search.found)
+    witnesses = _witnesses(model, search)
+    note_premises(model, search)
+    return Exploration(counts, broken, path, witnesses, stopped, engine="native")
+
+
+def _what_breaks(
+    model: Model[Any], search: Search, found: Found
+) -> tuple[tuple[Broken, ...], Path]:
+    """Ask the model's own methods what is wrong where the search ended."""
+    if found.event is Event.DEADLOCK:
+        broken = (Broken(DEADLOCK, "no action is possible"),)
+        return broken, search.path_to(found.reference)
+    if found.event is Event.NONE:
+        path = search.path_to(found.reference)
+        state = retrace(model, path).states[-1]
+        return _confirmed(Properties.of(model).broken_in(state), state), path
+    path = search.path_to(found.reference, found.action)
+    if found.event is Event.CLAIM:
+        return (Broken(CLAIMS, "an assert failed"),), path
+    before, after = retrace(model, path).states[-2:]
+    if found.event is Event.LEFT_RANGE:
+        outside = find_outside(model)
+        told = outside(after) if outside else None
+        action = str(model.ground_actions[found.action][0])
+        raise LeftRange.of(model, path, action, _confirmed(told, after))
+    return _confirmed(Properties.of(model).broken_by(before, after), after), path
+
+
+def _confirmed(answer: Any, state: Any) -> Any:
+    if not answer:
+        raise EnginesDisagree(f"the compiled model finds a fault in {state} that is none")
+    return answer
+
+
+def _witnesses(model: Model[Any], search: Search) -> dict[Call, Path]:
+    calls = [call for method in model.methods(Role.SOMETIMES) for call in model.calls(method)]
+    found = {
+        call: search.first(where) for call, where in zip(calls, search.program.first, strict=False)
+    }
+    return {call: search.path_to(at) for call, at in found.items() if at is not None}
+
+
+def _threads() -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return 1 << ((cores or 1).bit_length() - 1)

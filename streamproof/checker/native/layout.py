@@ -1,0 +1,84 @@
+"""Layout: where in 64-bit words each cell of a state lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamproof.checker.native.cells import Cell, Keys
+
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A cell's bits: its value less `low`, shifted left by `shift`, in word `word`."""
+
+    word: int
+    shift: int
+    bits: int
+    low: int
+
+    @property
+    def mask(self) -> int:
+        """The bits of the field within its word."""
+        return ((1 << self.bits) - 1) << self.shift
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How states are packed.
+
+    Attributes
+    ----------
+    words : 64-bit words of a state, at least 1
+    fields : of the cells that change, by the cell's number
+    fixed : values of the cells that do not
+    """
+
+    words: int
+    fields: Mapping[int, Field]
+    fixed: Mapping[int, int]
+
+    @staticmethod
+    def of(cells: Sequence[Cell], fixed: Mapping[int, int]) -> Layout:
+        """Lay cells out in their order; none lies in two words."""
+        fields: dict[int, Field] = {}
+        word = shift = 0
+        for number, cell in enumerate(cells):
+            if number in fixed:
+                continue
+            bits = (cell.high - cell.low).bit_length()
+            if shift + bits > WORD_BITS:
+                word, shift = word + 1, 0
+            fields[number] = Field(word, shift, bits, cell.low)
+            shift += bits
+        return Layout(word + 1, fields, fixed)
+
+    def pack(self, states: Sequence[Keys]) -> NDArray[np.uint64]:
+        """Pack states into rows of words."""
+        packed = np.zeros((len(states), self.words), np.uint64)
+        for row, values in enumerate(states):
+            words = [0] * self.words
+            for number, place in self.fields.items():
+                words[place.word] |= (values[number] - place.low) << place.shift
+            packed[row] = words
+        return packed
+
+    def unpack(self, row: NDArray[np.uint64]) -> Keys:
+        """Give a packed state's number for each cell."""
+        words = row.tolist()
+        return tuple(
+            self.fixed[number]
+            if number in self.fixed
+            else ((words[place.word] & place.mask) >> place.shift) + place.low
+            for number, place in self._places()
+        )
+
+    def _places(self) -> list[tuple[int, Field]]:
+        nowhere = Field(0, 0, 0, 0)
+        count = len(self.fields) + len(self.fixed)
+        return [(number, self.fields.get(number, nowhere)) for number in range(count)]

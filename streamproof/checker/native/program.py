@@ -1,0 +1,113 @@
+"""Programs: a model at a size, compiled, and what can be asked of its packed states."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamproof.checker.native.cells import Cell, Encoder, Keys, Ranges, cells_of
+from streamproof.checker.native.codegen import write_module
+from streamproof.checker.native.grounding import ground
+from streamproof.checker.native.layout import Layout
+from streamproof.checker.native.machine_code import (
+    COUNT,
+    WORDS,
+    Library,
+    compile_module,
+    keep,
+    kept_file,
+    machine_name,
+)
+from streamproof.lang.form import TracedModel
+from streamproof.lang.model import Model
+from streamproof.lang.trace import trace_model
+
+EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
+"""What `expand` gives and takes."""
+VERSION = 2
+"""Raised when the same model would be compiled to something else."""
+
+
+class Program:
+    """A model's compiled functions.
+
+    Attributes
+    ----------
+    encoder : between states and numbers
+    cells : what each may be
+    initial : the distinct initial states, as numbers, each with its place among all initial states
+    branching : the most successors of a state
+    """
+
+    def __init__(self, model: Model[Any], ranges: Ranges) -> None:
+        self.encoder = Encoder(trace_model(type(model)), model)
+        starts = [self.encoder.encode(state) for state in model.initial_states()]
+        self.starts = len(starts)
+        self.initial: dict[Keys, int] = {}
+        for start, state in enumerate(starts):
+            self.initial.setdefault(state, start)
+        self.cells = cells_of(self.encoder, tuple(self.initial), ranges)
+        image, about = self._compiled()
+        fixed = {int(number): value for number, value in about["fixed"].items()}
+        self.layout = Layout.of(self.cells, fixed)
+        self.branching: int = about["branching"]
+        names = [f"first_{number}" for number in range(about["asked"])]
+        library = Library(image, ["expand", "hash", "first_breaking", *names])
+        self._library = library
+        self.expand = library.function("expand", *EXPAND)
+        self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
+        self.first_breaking = library.function("first_breaking", COUNT, WORDS, COUNT)
+        self.first = [library.function(name, COUNT, WORDS, COUNT) for name in names]
+
+    def hashes(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Hash packed states, a row each."""
+        hashes = np.empty(len(states), np.uint64)
+        self._hash(states.ctypes.data, len(states), hashes.ctypes.data)
+        return hashes
+
+    def expand_up_to(self, premise: CodeType) -> Any:
+        """Compile `expand` anew, such that it stops at a step in which a premise holds."""
+        grounded = ground(self.encoder, self.cells, tuple(self.initial), premise)
+        image = compile_module(write_module(grounded, self.layout))
+        self._other = Library(image, ["expand"])  # lives as long as its functions
+        return self._other.function("expand", *EXPAND)
+
+    def _compiled(self) -> tuple[bytes, dict[str, Any]]:
+        """Look the code up, or compile and keep it: a line about the code, then the code."""
+        file = kept_file(_key(self.encoder, self.cells, tuple(self.initial)))
+        try:
+            first, _, image = file.read_bytes().partition(b"\n")
+            about = json.loads(first)
+            if about["digest"] == hashlib.sha256(image).hexdigest():
+                return image, about
+        except (OSError, ValueError, TypeError, KeyError):
+            pass  # not there, or damaged: it is made anew
+        grounded = ground(self.encoder, self.cells, tuple(self.initial))
+        layout = Layout.of(self.cells, grounded.fixed)
+        image = compile_module(write_module(grounded, layout))
+        about = {
+            "fixed": dict(grounded.fixed),
+            "branching": len(grounded.commands),
+            "asked": len(grounded.sometimes) + len(grounded.premises),
+            "digest": hashlib.sha256(image).hexdigest(),
+        }
+        keep(file, json.dumps(about).encode() + b"\n" + image)
+        return image, json.loads(json.dumps(about))
+
+
+def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> str:
+    """Tell apart whatever would be compiled differently."""
+    parts = (VERSION, machine_name(), _form(encoder.traced), encoder.constants, cells, initial)
+    return "\n".join(map(repr, parts))
+
+
+@functools.cache
+def _form(traced: TracedModel) -> str:
+    return repr((traced.variables, traced.commands, traced.claims, traced.properties))

@@ -1,0 +1,212 @@
+"""The native search: level by level, each thread expanding its own share of the states.
+
+Within a level all threads first write the successors of some of their states, then each keeps those
+that belong to it. Nothing is shared while they write, so nothing is locked.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from streamproof.checker.exploration import Path
+from streamproof.checker.limits import LimitReached, Limits, default_memory_mb
+from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
+from streamproof.checker.native.program import Program
+from streamproof.checker.native.team import Team
+from streamproof.checker.progress import OnProgress, Progress
+from streamproof.lang import Disabled
+
+BUFFER = 1 << 15
+"""Successors that a thread writes before they are kept: as many as fit its caches."""
+REPORT_EVERY_SECONDS = 0.05
+"""How often progress is told, and memory looked at."""
+STATES_MOST = 2**32 - 2
+"""States that links can tell apart."""
+
+
+class EnginesDisagree(Exception):
+    """The compiled code takes a step that the model's own methods do not. Streamproof is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that ends the search.
+
+    Attributes
+    ----------
+    event : what; NONE for a state that breaks an invariant
+    reference : the state, as a number of the search
+    action : the ground action that was being taken
+    cell : the cell that left its range
+    """
+
+    event: Event
+    reference: int
+    action: int = 0
+    cell: int = 0
+
+
+class Search:
+    """A search of one program.
+
+    Attributes
+    ----------
+    depth : levels so far
+    found : what ended it, if something did; the first one, if there is one thread
+    """
+
+    def __init__(
+        self, program: Program, limits: Limits, on_progress: OnProgress, threads: int
+    ) -> None:
+        self.program, self.limits, self.on_progress = program, limits, on_progress
+        memory = (limits.memory_mb_max or default_memory_mb()) << 20
+        most = min(int(memory / bytes_per_state(program.layout.words)), STATES_MOST)
+        room = min(limits.states_max or most, most // threads)
+        self.partitions = [
+            Partition(program, number, threads, room, BUFFER) for number in range(threads)
+        ]
+        self._report_at = 0.0
+        self.depth = 0
+        self.found: Found | None = None
+        self._team = Team(self.partitions)
+
+    def run(self) -> None:
+        """Search until nothing is left, or something is found.
+
+        Raises
+        ------
+        LimitReached : if a limit ends the search
+        """
+        try:
+            states = self.program.layout.pack(tuple(self.program.initial))
+            for part in self.partitions:
+                part.start(states)
+                self._ask_invariants(part, 0)
+            self.depth = 1 if self.found else 0
+            while not self.found and self._begin_level():
+                while not self.found and any(part.waiting for part in self.partitions):
+                    self._advance()
+        finally:
+            self._team.leave()
+
+    @property
+    def distinct(self) -> int:
+        """How many states were found."""
+        return sum(part.count for part in self.partitions)
+
+    @property
+    def fired(self) -> list[int]:
+        """Per ground action, how often it was taken."""
+        return [int(count) for count in np.sum([part.fired for part in self.partitions], axis=0)]
+
+    def path_to(self, reference: int, *more: int) -> Path:
+        """Go back from a state to an initial one, then run the way there with the model's methods.
+
+        Raises
+        ------
+        EnginesDisagree : if they do not lead there
+        """
+        rows = []
+        while reference != NO_LINK:
+            number, owner = divmod(reference, len(self.partitions))
+            part = self.partitions[owner]
+            rows.append(self.program.layout.unpack(part.state(number)))
+            reference = int(part.links[number])
+        first, *others = reversed(rows)
+        start = self.program.initial[first]
+        model = self.program.encoder.model
+        state = next(islice(model.initial_states(), start, None))
+        steps = []
+        for wanted in others:
+            step, state = self._step_to(state, wanted)
+            steps.append(step)
+        return Path(start, (*steps, *more))
+
+    def first(self, where: Any) -> int | None:
+        """Find a state nearest to the start that a function of the program finds."""
+        found = [(part.first(where), part) for part in self.partitions]
+        nearest = [
+            (part.level_of(n), n * part.of + part.number) for n, part in found if n is not None
+        ]
+        return min(nearest)[1] if nearest else None
+
+    def _begin_level(self) -> bool:
+        """Begin another level; tell whether there is one."""
+        for part in self.partitions:
+            part.level_ends.append(part.count)
+        waiting = sum(part.waiting for part in self.partitions)
+        if waiting:
+            self.depth += 1
+            self.limits.check_depth(self.depth, waiting)
+        return waiting > 0
+
+    def _advance(self) -> None:
+        """Expand some states of every partition, and keep their successors."""
+        if time.monotonic() > self._report_at:
+            self.limits.check_memory()
+            done = sum(part.done for part in self.partitions)
+            self.on_progress(Progress(done, self.distinct, self.depth))
+            self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
+        self._team.do(Partition.expand)
+        known = [part.count for part in self.partitions]
+        for kept in self._team.do(self._take_all):
+            if not kept:
+                self._out_of_room()
+        for part, begin in zip(self.partitions, known, strict=True):
+            self._ask_invariants(part, begin)
+        for part in self.partitions:
+            if self.found is None and part.stopped_by is not Event.NONE:
+                event, _, action, cell = map(int, part.event)
+                self.found = Found(Event(event), part.done * part.of + part.number, action, cell)
+
+    def _take_all(self, part: Partition) -> bool:
+        kept = [part.take(source) for source in self.partitions]
+        return all(kept)
+
+    def _ask_invariants(self, part: Partition, begin: int) -> None:
+        breaking = part.first_breaking(begin)
+        if breaking is not None and self.found is None:
+            if len(self.partitions) == 1:
+                part.count = breaking + 1  # what lies behind it was not asked for
+            self.found = Found(Event.NONE, breaking * part.of + part.number)
+
+    def _out_of_room(self) -> None:
+        self.limits.check_states(self.distinct)
+        raise LimitReached(
+            f"there is no memory for more than {self.distinct:,} states: raise --memory"
+        )
+
+    def _step_to(self, state: Any, wanted: tuple[int, ...]) -> tuple[int, Any]:
+        encoder = self.program.encoder
+        for number, (call, act) in enumerate(encoder.model.ground_actions):
+            try:
+                target = act(state, *call.arguments)
+            except (Disabled, AssertionError):
+                continue
+            if encoder.encode(target) == wanted:
+                return number, target
+        raise EnginesDisagree(
+            f"no action of {type(encoder.model).__name__} leads from {state} to "
+            f"{encoder.decode(wanted)}, which the compiled model reaches in one step"
+        )
+
+
+def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
+    """Give a wider range for the number that had no declared one and left its first guess."""
+    encoder = search.program.encoder
+    number, owner = divmod(found.reference, len(search.partitions))
+    part = search.partitions[owner]
+    state = encoder.decode(search.program.layout.unpack(part.state(number)))
+    call, act = encoder.model.ground_actions[found.action]
+    value = encoder.encode(act(state, *call.arguments))[found.cell]
+    cell = search.program.cells[found.cell]
+    span = cell.high - cell.low + 1
+    low = min(value, cell.low - span) if value < cell.low else cell.low
+    high = max(value, cell.high + span) if value > cell.high else cell.high
+    return {cell.variable: (low, high)}
