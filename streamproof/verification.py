@@ -39,8 +39,6 @@ from streamproof.models.verdict import (
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import ProofReport, prove
 
-LARGE = "large"
-"""The name of sizes that are left to engines faster than the reference."""
 OnStage: TypeAlias = Callable[[str], None]
 """Called with what is being done now."""
 
@@ -56,7 +54,7 @@ class ProtocolReport:
     Attributes
     ----------
     digest : hash of the protocol's traced form
-    checks : per model class and size name, what exploring it gave; liveness is left out
+    checks : per model class and size name, what exploring it gave
     """
 
     protocol: str
@@ -68,20 +66,15 @@ class ProtocolReport:
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest of the safety verdicts and the proof; mutants count in `exit_code`."""
+        """The weakest of the explorations and the proof; mutants count in `exit_code`."""
         if not self.checks:
             return Undetermined(("no model of the protocol was explored",))
-        explored = [report.safety for _, _, report in self.checks]
+        explored = [report.verdict for _, _, report in self.checks]
         return weakest([*explored, self.proof.verdict])
 
     @property
-    def liveness_undetermined(self) -> tuple[str, ...]:
-        """The liveness properties that no engine has checked."""
-        return tuple(dict.fromkeys(name for _, _, part in self.checks for name in part.left_out))
-
-    @property
     def exit_code(self) -> ExitCode:
-        """Green if everything but liveness is."""
+        """Green if everything is."""
         codes = (exit_code(self.verdict), self.mutation.exit_code)
         bad = [code for code in codes if code is not ExitCode.GREEN]
         return bad[0] if bad else ExitCode.GREEN
@@ -92,7 +85,6 @@ class ProtocolReport:
             "protocol": self.protocol,
             "digest": self.digest,
             "verdict": self.verdict.to_json(),
-            "liveness_undetermined": list(self.liveness_undetermined),
             "checks": [
                 {"model": model, "size": size, **report.to_json()}
                 for model, size, report in self.checks
@@ -118,11 +110,10 @@ def verify_protocol(
     for file in model_files(name):
         for model_class in file.all:
             for size_name, size in model_class.sizes.items():
-                if size_name != LARGE:
-                    on_stage(f"{name}: exploring {model_class.__name__} at size {size_name}")
-                    report = check(at_size(model_class, size), limits=limits, liveness=False)
-                    _unless_interrupted(report)
-                    checks.append((model_class.__name__, size_name, report))
+                on_stage(f"{name}: exploring {model_class.__name__} at size {size_name}")
+                report = check(at_size(model_class, size), limits=limits)
+                _unless_interrupted(report)
+                checks.append((model_class.__name__, size_name, report))
         on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
         results += mutants_of(file, limits)
     mutation = MutationReport(name, tuple(results))
@@ -186,7 +177,6 @@ def certificate_of(report: ProtocolReport) -> Json:
         "explored": [_explored(*part) for part in report.checks],
         "proof": {"model": report.proof.model, **report.proof.verdict.to_json()},
         "mutants_killed": [result.mutant.name for result in report.mutation.results],
-        "liveness_undetermined": list(report.liveness_undetermined),
         "made_with": {
             "streamproof": __version__,
             "z3-solver": metadata.version("z3-solver"),
@@ -196,7 +186,7 @@ def certificate_of(report: ProtocolReport) -> Json:
 
 
 def _explored(model: str, size: str, report: CheckReport) -> Json:
-    assert isinstance(report.safety, Exhausted)
+    assert isinstance(report.verdict, Exhausted)
     return {"model": model, "size": size, **report.counts.to_json()}
 
 

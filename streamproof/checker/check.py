@@ -13,10 +13,11 @@ from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
+from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity
 from streamproof.lang import Domain, StreamproofError
-from streamproof.lang.model import Model, Role
+from streamproof.lang.model import PROMISES, STATED, Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
     ACTIONS,
@@ -34,12 +35,11 @@ from streamproof.models.verdict import (
     weakest,
 )
 
-NO_LIVENESS = "liveness is not checked by this engine yet"
-"""Why every `leads_to` property is undetermined."""
-
-
-NO_PROPERTY = "all that was looked for: the model states no property of its own"
-"""What a reader must know of a model that only deadlocks and claims are looked for in."""
+NO_PROPERTY = (
+    "the model states no property, so only deadlocks and broken claims were looked for. State what "
+    "must hold: a method marked @always, @every_step, @sometimes, @leads_to or @eventually"
+)
+"""Why a model is not green in which nothing was asked."""
 
 
 class ClaimsDisabled(StreamproofError, RuntimeError):
@@ -138,9 +138,8 @@ def check(
     ----------
     limits : how far to search; without any up to most of the machine's memory
     on_progress : told now and then how far the search is
-    liveness : whether the `leads_to` properties belong to the question. No engine decides them yet,
-        so with them a model that has some is undetermined; without them the report lists them as
-        left out and says nothing about them
+    liveness : whether the promises, `leads_to` and `eventually`, belong to the question; without
+        them the report lists them as left out and says nothing about them
     engine : one of `checker.engines`, or another function of the same form
 
     Raises
@@ -161,12 +160,11 @@ def check(
     meter = Meter()
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
-    seconds = meter.seconds
-    promised = tuple(method.name for method in model.methods(Role.LEADS_TO))
     findings = list(_Findings(model, found, premises).all())
-    if liveness:
-        undecided = Undetermined((f"{NO_LIVENESS} (--safety leaves it out)",), found.counts)
-        findings += [Finding(name, Kind.LEADS_TO, undecided) for name in promised]
+    promised = tuple(method.name for role in PROMISES for method in model.methods(role))
+    if liveness and promised:
+        findings += promise_findings(model, found)
+    seconds = meter.seconds
     return CheckReport(
         type(model).__name__,
         found.engine,
@@ -206,8 +204,9 @@ class _Findings:
         for method in self.model.methods(Role.SOMETIMES):
             yield self._sometimes(method.name)
         yield Finding(CLAIMS, Kind.CLAIMS, self._safety(CLAIMS, Kind.CLAIMS, ()))
-        note = "" if self._states_a_property() else NO_PROPERTY
-        yield Finding(DEADLOCK, Kind.DEADLOCK, self._safety(DEADLOCK, Kind.DEADLOCK, ()), note)
+        yield Finding(DEADLOCK, Kind.DEADLOCK, self._safety(DEADLOCK, Kind.DEADLOCK, ()))
+        if not any(self.model.methods(role) for role in STATED):
+            yield Finding("properties", Kind.ALWAYS, self._searched() or self._unknown(NO_PROPERTY))
         yield Finding(ACTIONS, Kind.ACTIONS, self._actions())
 
     def _safety(self, name: str, kind: Kind, unasked: tuple[str, ...]) -> Verdict:
@@ -230,10 +229,6 @@ class _Findings:
                 "Choose a larger size"
             )
         return self._searched() or self._vacuous(name) or Exhausted(self.counts)
-
-    def _states_a_property(self) -> bool:
-        asked = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO)
-        return any(self.model.methods(role) for role in asked)
 
     def _empty_domains(self) -> list[str]:
         fields = (field.name for field in dataclasses.fields(self.model))
@@ -295,12 +290,7 @@ class _Findings:
 
     def _searched(self) -> Undetermined | None:
         """Say why not all states were searched; None if they were."""
-        if self.found.stopped is not None:
-            return self._unknown(self.found.stopped)
-        if self.found.broken:
-            names = ", ".join(broken.name for broken in self.found.broken)
-            return self._unknown(f"the search ended at the counterexample to {names}")
-        return None
+        return self._unknown(self.found.unfinished) if self.found.unfinished else None
 
     def _unknown(self, reason: str) -> Undetermined:
         return Undetermined((reason,), self.counts)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import traceback
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
+from streamproof.checker.lasso import Lasso
 from streamproof.checker.properties import Broken, Properties
 from streamproof.lang import OutOfRange, StreamproofError
 from streamproof.lang.model import Call, Model, Move
@@ -110,6 +111,13 @@ def retrace(model: Model[S], path: Path) -> Run[S]:
             "when it is asked again: an action uses a clock, a random number or something mutable. "
             "Make it a parameter of the action"
         ) from None
+
+
+def lasso_trace(model: Model[Any], lasso: Lasso) -> Trace:
+    """Tell an infinite run: the way to its cycle, and the cycle once."""
+    steps = (*lasso.path.steps, *lasso.cycle)
+    trace = retrace(model, Path(lasso.path.start, steps)).trace
+    return replace(trace, repeats=len(lasso.cycle))
 
 
 def replay(model: Model[S], key: str) -> Run[S]:

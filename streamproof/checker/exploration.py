@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from streamproof.checker.lasso import Liveness, Path
 from streamproof.checker.properties import Broken
 from streamproof.lang.model import Call, Model, Role
 from streamproof.models.verdict import Counts
 
+__all__ = ["INTERRUPTED", "Exploration", "Path", "counts_of"]
+
 INTERRUPTED = "the search was interrupted: let it run to its end"
 """Why a search ended that was stopped by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A way to a state.
-
-    Attributes
-    ----------
-    start : index of the initial state
-    steps : for each step, the index of its ground action in `Model.ground_actions`
-    """
-
-    start: int
-    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +28,8 @@ class Exploration:
     witnesses : per `sometimes` property (with its arguments) that was reached, a shortest way there
     stopped : why the search ended before all states were visited, other than a broken property
     engine : which engine searched
+    decide_liveness : decides the promises on the states that were found, all of them; None for an
+        engine that leaves it to `liveness.decide_liveness`
     """
 
     counts: Counts
@@ -47,6 +38,15 @@ class Exploration:
     witnesses: Mapping[Call, Path] = field(default_factory=dict)
     stopped: str | None = None
     engine: str = "reference"
+    decide_liveness: Callable[[], Liveness] | None = None
+
+    @property
+    def unfinished(self) -> str | None:
+        """Why not all states were visited; None if they were."""
+        if self.stopped is None and self.broken:
+            names = ", ".join(broken.name for broken in self.broken)
+            return f"the search ended at the counterexample to {names}"
+        return self.stopped
 
 
 def counts_of(

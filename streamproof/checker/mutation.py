@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from streamproof.checker.check import CheckReport, check
 from streamproof.checker.limits import Limits
 from streamproof.lang import WrongDefinition
-from streamproof.lang.model import Model, Role
+from streamproof.lang.model import STATED, Model
 from streamproof.models.mutant import Mutant
 from streamproof.models.verdict import (
     ACTIONS,
@@ -18,7 +18,6 @@ from streamproof.models.verdict import (
     DEADLOCK,
     ExitCode,
     Json,
-    Kind,
     Refuted,
     Status,
 )
@@ -41,7 +40,7 @@ class Fate(Enum):
     ORIGINAL_FAILS = "the original fails as well"
     """So the property says nothing about the mistake."""
     UNDETERMINED = "undetermined"
-    """The search did not end, or the property needs another engine."""
+    """The search did not end."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -157,8 +156,7 @@ def run_mutants(
 
 
 def _check_killer(mutant: Mutant) -> None:
-    asked = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO)
-    known = [method.name for role in asked for method in mutant.model_class.methods(role)]
+    known = [method.name for role in STATED for method in mutant.model_class.methods(role)]
     known += [DEADLOCK, CLAIMS, ACTIONS]
     if mutant.killed_by.partition(".")[0] not in known:
         raise WrongDefinition(
@@ -204,8 +202,6 @@ def _fate(
         return Fate.KILLED, killer.reason
     if shown is not None:
         return Fate.OTHER_KILLER, f"{shown.broken} broke first: {shown.reason}"
-    if finding.kind is Kind.LEADS_TO:
-        return Fate.UNDETERMINED, "only liveness can kill it, which needs the liveness engine"
     if finding.verdict.status is Status.UNDETERMINED:
         return Fate.UNDETERMINED, "; ".join(getattr(finding.verdict, "reasons", ()))
     return Fate.SURVIVED, f"{property_name} holds in all {mutated.counts.distinct:,} states"

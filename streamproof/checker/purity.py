@@ -75,7 +75,7 @@ def _sample(model: Model[Any], states: int) -> None:
 
 
 def _ask_properties(model: Model[Any], state: Any) -> None:
-    for role in (Role.ALWAYS, Role.SOMETIMES, Role.LEADS_TO, Role.FINAL):
+    for role in (Role.ALWAYS, Role.SOMETIMES, Role.LEADS_TO, Role.EVENTUALLY, Role.FINAL):
         for method in model.methods(role):
             ask = getattr(model, method.name)
             for call in model.calls(method):

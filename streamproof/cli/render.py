@@ -107,7 +107,17 @@ def print_trace(out: Console, trace: Trace) -> None:
             lines.append(f"      a claim fails: {step.broken_claim}")
         elif not step.changes:
             lines.append("      changes nothing")
+    if trace.repeats is not None:
+        lines.append(f"  {_for_ever(trace.repeats, len(trace))}")
     out.print(Text("\n".join(lines)), soft_wrap=True)
+
+
+def _for_ever(repeats: int, steps: int) -> str:
+    if repeats == 0:
+        return "and there it stays: what is possible there is owed nothing"
+    if repeats == 1:
+        return f"and so on: step {steps} is repeated for ever"
+    return f"and so on: steps {steps - repeats + 1} to {steps} are repeated for ever"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.cli.render import COLOURS, remark_on
-from streamproof.models.verdict import ExitCode, Json, Undetermined, Verdict
+from streamproof.models.verdict import ExitCode, Json, Verdict
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport
@@ -32,11 +32,11 @@ class Row:
 
 
 def rows_of(report: ProtocolReport) -> list[Row]:
-    """Give a protocol's lines: each exploration, its mutants, its proof, and what is not known."""
+    """Give a protocol's lines: each exploration, its mutants and its proof."""
     name = report.protocol
     rows = []
     for model, size, found in report.checks:
-        verdict = found.safety
+        verdict = found.verdict
         counts = f"{found.counts.distinct:,} states, depth {found.counts.depth}"
         what = f"{model}, size {size}"
         rows.append(_row(name, what, verdict, counts, found.seconds))
@@ -47,10 +47,6 @@ def rows_of(report: ProtocolReport) -> list[Row]:
     proof, verdict = report.proof, report.proof.verdict
     discharged = f"{len(proof.outcomes) - len(proof.failed)} of {len(proof.outcomes)} obligations"
     rows.append(_row(name, "any size", verdict, discharged, proof.seconds))
-    rows += [
-        _row(name, f"liveness: {prop}", Undetermined(("needs the liveness engine",)), "", None)
-        for prop in report.liveness_undetermined
-    ]
     return rows
 
 

@@ -43,8 +43,15 @@ class Role(Enum):
     EVERY_STEP = "every_step"
     SOMETIMES = "sometimes"
     LEADS_TO = "leads_to"
+    EVENTUALLY = "eventually"
     FINAL = "final"
     ASSUME = "assume"
+
+
+PROMISES = (Role.LEADS_TO, Role.EVENTUALLY)
+"""Roles that speak of infinite runs."""
+STATED = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, *PROMISES)
+"""Roles of what a model states of its runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,11 @@ def leads_to(method: F) -> F:
     return _declare(method, Role.LEADS_TO)
 
 
+def eventually(method: F) -> F:
+    """Declare liveness: whatever happens, at some time this holds."""
+    return _declare(method, Role.EVENTUALLY)
+
+
 def final(method: F) -> F:
     """Declare states in which nothing more needs to happen, so that they are no deadlock."""
     return _declare(method, Role.FINAL)
@@ -159,7 +171,7 @@ class Model(Generic[S]):
 
     Attributes
     ----------
-    sizes : named sizes, as keyword arguments of `sized`; `large` is beyond the reference engine
+    sizes : named sizes, as keyword arguments of `sized`
     protocol_name : the file name of the protocol that the model is about, if it is about one
     """
 

@@ -226,7 +226,7 @@ def _updates(
 def _properties(
     cls: type[Model[Any]], model: Any, state: Any, state_sort: Sort
 ) -> Iterator[PropertyForm]:
-    roles = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO, Role.FINAL)
+    roles = tuple(role for role in Role if role not in NOT_PROPERTIES)
     for role in roles:
         states = (state, value_of(state_sort, AFTER))[: STATES_TAKEN.get(role, 1)]
         for method in cls.methods(role):
@@ -248,6 +248,7 @@ def _answer(bound: _Bound, role: Role) -> tuple[tuple[Any, Any], ...]:
     return _named(bound.call(), role)
 
 
+NOT_PROPERTIES = (Role.INIT, Role.ACTION, Role.ASSUME)
 AFTER = "after"
 """The prefix of the variables of the later state in an `every_step` property."""
 

@@ -69,11 +69,14 @@ class Trace:
     ----------
     key : how to run it again: index of the initial state, then of each step among those allowed
     start : the initial state, as pairs of field and value
+    repeats : of an infinite run, how many of the last steps are repeated for ever, 0 if nothing
+        more happens; None for a finite run
     """
 
     key: str
     start: tuple[tuple[str, str], ...]
     steps: tuple[TraceStep, ...]
+    repeats: int | None = None
 
     def __len__(self) -> int:
         """Count the steps."""
@@ -82,7 +85,8 @@ class Trace:
     def to_json(self) -> dict[str, Any]:
         """Give the trace as JSON."""
         steps = [step.to_json() for step in self.steps]
-        return {"key": self.key, "start": dict(self.start), "steps": steps}
+        start = dict(self.start)
+        return {"key": self.key, "start": start, "steps": steps, "repeats": self.repeats}
 
 
 def show(value: object) -> str:

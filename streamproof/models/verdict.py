@@ -215,6 +215,7 @@ class Kind(Enum):
     EVERY_STEP = "every step"
     SOMETIMES = "sometimes"
     LEADS_TO = "leads to"
+    EVENTUALLY = "eventually"
     DEADLOCK = "no deadlock"
     CLAIMS = "claims in actions"
     ACTIONS = "every action happens"
@@ -222,7 +223,7 @@ class Kind(Enum):
     @property
     def is_liveness(self) -> bool:
         """Whether it takes infinite runs to refute it."""
-        return self is Kind.LEADS_TO
+        return self in (Kind.LEADS_TO, Kind.EVENTUALLY)
 
 
 @dataclass(frozen=True, slots=True)

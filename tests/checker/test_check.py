@@ -12,9 +12,11 @@ from streamproof.checker import Limits, check
 from streamproof.checker.properties import BrokenAssumption
 from streamproof.lang import Domain
 from streamproof.lang.model import (
+    Fairness,
     action,
     always,
     assume,
+    eventually,
     every_step,
     final,
     leads_to,
@@ -211,12 +213,48 @@ class Promising(Sound):
         return now.value > 0, now.value == 0
 
 
-def test_liveness_is_undetermined_in_a_row_of_its_own():
+def test_a_promise_that_no_fair_action_keeps_is_refuted_in_a_row_of_its_own():
     report = check(Promising(3))
     assert report.safety.status is Status.EXHAUSTED
-    assert report.liveness.status is report.verdict.status is Status.UNDETERMINED
-    assert report.finding("comes_back").kind is Kind.LEADS_TO
-    assert "liveness is not checked by this engine yet" in reason(report, "comes_back")
+    assert report.liveness.status is report.verdict.status is Status.REFUTED
+    finding = report.finding("comes_back")
+    assert finding.kind is Kind.LEADS_TO
+    assert "no action is declared fair" in finding.verdict.reason
+    assert (len(finding.verdict.trace), finding.verdict.trace.repeats) == (1, 0)
+
+
+class Keeping(Promising):
+    @action(fairness=Fairness.WEAK)
+    def up(self, now: Count) -> Count:
+        return super().up(now)
+
+    @action(fairness=Fairness.STRONG)
+    def reset(self, now: Count) -> Count:
+        return super().reset(now)
+
+    @eventually
+    def gets_there(self, now: Count) -> bool:
+        return now.value == self.most
+
+
+def test_promises_that_fair_actions_keep_are_exhausted():
+    report = check(Keeping(3))
+    assert report.verdict.status is Status.EXHAUSTED
+    assert report.finding("gets_there").kind is Kind.EVENTUALLY
+    assert {part.note for part in report.findings if part.kind.is_liveness} == {""}
+
+
+def test_fairness_that_nothing_rests_on_is_told():
+    kind = type(
+        "Idle", (Keeping,), {"comes_back": leads_to(lambda self, now: (now.value > 2, True))}
+    )
+    note = check(kind(3)).finding("gets_there").note
+    assert note == "holds without the fairness of reset as well"
+
+
+def test_a_promise_that_is_never_made_is_undetermined():
+    kind = type("Mute", (Keeping,), {"comes_back": leads_to(lambda self, now: (False, True))})
+    assert "so nothing was promised" in reason(check(kind(3)), "comes_back")
 
 
 def test_liveness_that_was_left_out_is_listed_as_left_out():
@@ -234,7 +272,7 @@ def test_a_size_that_contradicts_an_assumption_is_refused():
 
     with pytest.raises(BrokenAssumption, match="Assuming assumes something_to_count"):
         check(Assuming(0))
-    assert check(Assuming(1)).verdict.status is Status.EXHAUSTED
+    assert check(Assuming(1)).finding("deadlock").verdict.status is Status.EXHAUSTED
 
 
 def test_python_without_asserts_is_refused_since_claims_would_pass_unseen():

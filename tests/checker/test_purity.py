@@ -125,8 +125,8 @@ def test_a_value_of_another_sort_is_named(row, told):
 
 def test_values_of_their_sorts_pass_and_a_model_without_a_property_says_so():
     report = check(Lamps(Row()))
-    assert report.verdict.status is Status.EXHAUSTED
-    assert report.finding("deadlock").note == NO_PROPERTY
+    assert report.finding("deadlock").verdict.status is Status.EXHAUSTED
+    assert report.verdict.reasons == (NO_PROPERTY,)
 
 
 def test_a_method_that_fails_is_left_to_the_engine():

@@ -140,10 +140,12 @@ def test_the_json_of_a_trace_tells_all_of_it():
             TraceStep("go()", (Change("x", "0", "1"),)),
             TraceStep("stop()", (), "a claim"),
         ),
+        1,
     )
     assert len(trace) == 2
     assert trace.to_json() == {
         "key": "0/1",
+        "repeats": 1,
         "start": {"x": "0"},
         "steps": [
             {

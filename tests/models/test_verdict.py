@@ -96,5 +96,5 @@ def test_a_finding_names_what_it_is_about():
     }
 
 
-def test_only_leads_to_is_liveness():
-    assert [kind for kind in Kind if kind.is_liveness] == [Kind.LEADS_TO]
+def test_only_promises_are_liveness():
+    assert [kind for kind in Kind if kind.is_liveness] == [Kind.LEADS_TO, Kind.EVENTUALLY]

@@ -10,8 +10,8 @@ from streamproof.checker.native.grounding import GroundModel
 from streamproof.checker.native.layout import Layout
 from streamproof.checker.native.terms import Term
 
-I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
-P32, P64, VOID = I32.as_pointer(), I64.as_pointer(), ir.VoidType()
+I1, I8, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(64)
+BYTES, WORDS, VOID = I8.as_pointer(), I64.as_pointer(), ir.VoidType()
 
 MULTIPLIERS: Final = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 """Odd numbers whose bits are well spread: 2**64 by the golden ratio, and that of `rrmxmx`."""

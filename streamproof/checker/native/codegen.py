@@ -3,14 +3,17 @@
 The functions are written straight in LLVM's intermediate language, whose front end numba is: they
 are shifts, masks and comparisons, of which numba would first have to infer the types, one by one.
 
-``expand(states, count, out, hashes, parents, room, owners, produced, fired, event)``
-    writes the successors of states, with their hashes and the positions of the states that they
-    come from. Each goes to the partition that its hash says, of `owners`, a power of two: that of
-    number n has its `room` places in the three arrays from n * room on, and `produced[n]` counts
-    them. It stops before a state for whose successors there may be no room, and at the first event.
-    `event` gets the kind, the position of the state where it stopped, the action and the cell.
+``expand(states, count, out, hashes, origins, room, owners, produced, fired, event)``
+    writes the successors of states, with their hashes and where they come from: the position of a
+    state, and in the upper half of the word the ground action. Each goes to the partition that its
+    hash says, of `owners`, a power of two: that of number n has its `room` places in the three
+    arrays from n * room on, and `produced[n]` counts them. It stops before a state for whose
+    successors there may be no room, and at the first event. `event` gets the kind, the position of
+    the state where it stopped, the action and the cell.
 ``hash(states, count, hashes)``
     hashes states.
+``mark_<n>(states, count, marks)``
+    writes a byte for each state: whether the n-th term of the promises is true in it.
 ``first_breaking(states, count)`` and ``first_<n>(states, count)``
     give the position of the first state that breaks an invariant, or in which the n-th `sometimes`
     property holds or, after these, the premise of an invariant; `count` if there is none.
@@ -24,7 +27,7 @@ from enum import IntEnum
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import I32, I64, P32, P64, VOID, Block, hash_of
+from streamproof.checker.native.block import BYTES, I8, I64, VOID, WORDS, Block, hash_of
 from streamproof.checker.native.grounding import GroundClaim, GroundCommand, GroundModel
 from streamproof.checker.native.layout import Layout
 from streamproof.checker.native.terms import Term
@@ -58,6 +61,8 @@ def write_module(ground: GroundModel, layout: Layout) -> ir.Module:
     _write_first(module, ground, layout, "first_breaking", ground.terms.negate(ground.always))
     for number, term in enumerate([*ground.sometimes, *ground.premises]):
         _write_first(module, ground, layout, f"first_{number}", term)
+    for number, term in enumerate(ground.promises):
+        _write_marks(module, ground, layout, f"mark_{number}", term)
     return module
 
 
@@ -66,13 +71,15 @@ class _Expand:
 
     def __init__(self, module: ir.Module, ground: GroundModel, layout: Layout) -> None:
         self.ground, self.layout = ground, layout
-        kind = ir.FunctionType(VOID, [P64, I64, P64, P64, P32, I64, I64, P64, P64, P64])
+        kind = ir.FunctionType(
+            VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS]
+        )
         function = ir.Function(module, kind, "expand")
         for argument in function.args:
             if isinstance(argument.type, ir.PointerType):
                 argument.add_attribute("noalias")
         self.states, self.count, self.out, self.hashes = function.args[:4]
-        self.parents, self.room, self.owners, self.produced = function.args[4:8]
+        self.origins, self.room, self.owners, self.produced = function.args[4:8]
         self.fired, self.event = function.args[8:]
         self.build = ir.IRBuilder(function.append_basic_block("entry"))
         self.successors = self.build.alloca(I64, name="successors")  # of the state at hand
@@ -151,7 +158,8 @@ class _Expand:
             index = build.add(build.mul(at, I64(width)), I64(number))
             build.store(value, build.gep(self.out, [index]))
         build.store(hash_, build.gep(self.hashes, [at]))
-        build.store(build.trunc(self.position, I32), build.gep(self.parents, [at]))
+        origin = build.or_(self.position, I64(command.action << 32))
+        build.store(origin, build.gep(self.origins, [at]))
         produced = build.add(produced, I64(1))
         build.store(produced, counter)
         fullest = build.load(self.fullest)
@@ -218,7 +226,7 @@ def _function(
 def _write_first(
     module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
 ) -> None:
-    build, (states, count) = _function(module, name, I64, [P64, I64])
+    build, (states, count) = _function(module, name, I64, [WORDS, I64])
     with _each(build, count) as position:
         block = Block(build, ground, layout, _load(build, states, position, layout.words))
         with build.if_then(block.truth(term), likely=False):
@@ -226,8 +234,18 @@ def _write_first(
     build.ret(count)
 
 
+def _write_marks(
+    module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
+) -> None:
+    build, (states, count, marks) = _function(module, name, VOID, [WORDS, I64, BYTES])
+    with _each(build, count) as position:
+        block = Block(build, ground, layout, _load(build, states, position, layout.words))
+        build.store(build.zext(block.truth(term), I8), build.gep(marks, [position]))
+    build.ret_void()
+
+
 def _write_hash(module: ir.Module, layout: Layout) -> None:
-    build, (states, count, hashes) = _function(module, "hash", VOID, [P64, I64, P64])
+    build, (states, count, hashes) = _function(module, "hash", VOID, [WORDS, I64, WORDS])
     with _each(build, count) as position:
         words = _load(build, states, position, layout.words)
         build.store(hash_of(build, words), build.gep(hashes, [position]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
+from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.native.codegen import Event
 from streamproof.checker.native.premises import note_premises
@@ -28,7 +30,7 @@ def explore(
 ) -> Exploration:
     """Visit every reachable state of a traced model, nearest first, as the reference engine does.
 
-    It keeps to limits and tells of its progress in the same way. One thread visits states in the
+    It keeps to the limits and tells `on_progress` in the same way. One thread visits states in the
     very order of the reference engine. Several threads do not, so once they have found that
     something is wrong, one thread says what comes first.
 
@@ -69,7 +71,14 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
         broken, path = _what_breaks(model, search, search.found)
     witnesses = _witnesses(model, search)
     note_premises(model, search)
-    return Exploration(counts, broken, path, witnesses, stopped, engine="native")
+    decide = partial(_decide_liveness, model, search)
+    return Exploration(counts, broken, path, witnesses, stopped, "native", decide)
+
+
+def _decide_liveness(model: Model[Any], search: Search) -> Liveness:
+    from streamproof.checker.native.liveness import decide_liveness  # SciPy takes a while to load
+
+    return decide_liveness(model, search)
 
 
 def _what_breaks(

@@ -12,7 +12,7 @@ from streamproof.checker.native.terms import Term, Terms
 from streamproof.checker.native.translate import Place, Translator
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import PropertyForm, TracedModel, Update
-from streamproof.lang.model import Role
+from streamproof.lang.model import PROMISES, Role
 from streamproof.lang.sorts import ElementSort
 
 
@@ -53,6 +53,7 @@ class GroundModel:
     sometimes : per `sometimes` property with its arguments, where it holds
     premises : per premise of an invariant, in the order of `premises_of`, where it holds
     final : true where nothing more needs to happen
+    promises : per promise, in the order of `promises_of`, where its premise and its goal hold
     """
 
     terms: Terms
@@ -64,6 +65,7 @@ class GroundModel:
     sometimes: tuple[Term, ...]
     premises: tuple[Term, ...]
     final: Term
+    promises: tuple[Term, ...]
 
 
 def ground(
@@ -132,6 +134,7 @@ class _Grounder:
             tuple(self.holding(Role.SOMETIMES)),
             tuple(self.premises(Role.ALWAYS)),
             self.terms.disjunction(self.holding(Role.FINAL)),
+            tuple(self.promises()),
         )
 
     def commands(self) -> Iterator[GroundCommand]:
@@ -155,6 +158,17 @@ class _Grounder:
             if form.role is role:
                 for bound in self._bindings(form.parameters):
                     yield self._holds(form, bound)
+
+    def promises(self) -> Iterator[Term]:
+        """Ground the two sides of every promise; that of `eventually` is always made."""
+        for role in PROMISES:
+            for form in self.encoder.traced.properties:
+                if form.role is role:
+                    for bound in self._bindings(form.parameters):
+                        if role is Role.EVENTUALLY:
+                            yield self.terms.true
+                        for _, part in form.conjuncts:
+                            yield self.translator.term(part, bound)
 
     def premises(self, role: Role, wanted: CodeType | None = None) -> Iterator[Term]:
         """Ground premises, all or those of a function: each holds if it does for some arguments."""

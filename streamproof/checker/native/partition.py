@@ -20,6 +20,7 @@ from streamproof.checker.native.table import (
     Index,
     Kept,
     insert,
+    locate,
 )
 
 NO_LINK = 2**32 - 1
@@ -59,7 +60,7 @@ class Partition:
         self.out = Candidates(
             np.empty((self._buffer * of, width), np.uint64),
             np.empty(self._buffer * of, np.uint64),
-            np.empty(self._buffer * of, np.uint32),
+            np.empty(self._buffer * of, np.uint64),
         )
         self.produced = np.zeros(of, np.uint64)
         self.expanded_from = 0
@@ -84,8 +85,8 @@ class Partition:
         """Keep those of the initial states that belong here."""
         hashes = self.program.hashes(states)
         mine = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(self.of - 1) == self.number
-        parents = np.zeros(len(states), np.uint32)
-        self._insert(Candidates(states[mine], hashes[mine], parents), 0, int(mine.sum()), 0)
+        origins = np.zeros(len(states), np.uint64)
+        self._insert(Candidates(states[mine], hashes[mine], origins), 0, int(mine.sum()), 0)
         self.links[: self.count] = NO_LINK
 
     def expand(self) -> None:
@@ -114,15 +115,34 @@ class Partition:
         parent = source.expanded_from * self.of + source.number
         return self._insert(source.out, begin, end, parent) == end
 
-    def first_breaking(self, begin: int) -> int | None:
-        """Find the first state that breaks an invariant, among those from a number on."""
-        return self.first(self.program.first_breaking, begin)
+    def locate(self, source: Partition) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Give the steps that another partition has written and that lead here, as three arrays.
+
+        They are the positions of the states that the steps lead from, the ground actions, and the
+        numbers of the states that they lead to, which must all be known.
+        """
+        begin = self.number * self._buffer
+        end = begin + int(source.produced[self.number])
+        numbers = np.empty(end - begin, np.int64)
+        locate(source.out, np.uint64(begin), np.uint64(end), self.states, self._index, numbers)
+        origins = source.out.origins[begin:end]
+        return origins & np.uint64(NO_LINK), origins >> np.uint64(32), numbers
 
     def first(self, where: Any, begin: int = 0) -> int | None:
         """Find the first state from a number on that a function of the program finds."""
         count = self.count - begin
         found: int = where(self._address(begin), count)
         return None if found == count else begin + found
+
+    def marks(self, number: int) -> NDArray[np.uint8]:
+        """Tell for each state whether a term of the promises is true in it."""
+        return self.program.marks(number, self._address(0), self.count)
+
+    def expand_again(self, begin: int) -> int:
+        """Write the successors of states from a number on; give the number that was reached."""
+        self._expand(self.program.expand, begin, self.count - begin, np.zeros_like(self.fired))
+        assert self.stopped_by is Event.NONE  # a search that was stopped decides no promises
+        return begin + int(self.event[1])
 
     @property
     def stopped_by(self) -> Event:

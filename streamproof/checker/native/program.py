@@ -31,7 +31,7 @@ from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
 """What `expand` gives and takes."""
-VERSION = 2
+VERSION = 3
 """Raised when the same model would be compiled to something else."""
 
 
@@ -59,9 +59,12 @@ class Program:
         self.layout = Layout.of(self.cells, fixed)
         self.branching: int = about["branching"]
         names = [f"first_{number}" for number in range(about["asked"])]
-        library = Library(image, ["expand", "hash", "first_breaking", *names])
+        names_of_marks = [f"mark_{number}" for number in range(about["promises"])]
+        all_names = ["expand", "hash", "first_breaking", *names, *names_of_marks]
+        library = Library(image, all_names)
         self._library = library
         self.expand = library.function("expand", *EXPAND)
+        self._marks = [library.function(name, None, WORDS, COUNT, WORDS) for name in names_of_marks]
         self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
         self.first_breaking = library.function("first_breaking", COUNT, WORDS, COUNT)
         self.first = [library.function(name, COUNT, WORDS, COUNT) for name in names]
@@ -71,6 +74,12 @@ class Program:
         hashes = np.empty(len(states), np.uint64)
         self._hash(states.ctypes.data, len(states), hashes.ctypes.data)
         return hashes
+
+    def marks(self, number: int, states: int, count: int) -> NDArray[np.uint8]:
+        """Tell for each of so many states at an address whether a term of the promises is true."""
+        marks = np.zeros(count, np.uint8)
+        self._marks[number](states, count, marks.ctypes.data)
+        return marks
 
     def expand_up_to(self, premise: CodeType) -> Any:
         """Compile `expand` anew, such that it stops at a step in which a premise holds."""
@@ -96,6 +105,7 @@ class Program:
             "fixed": dict(grounded.fixed),
             "branching": len(grounded.commands),
             "asked": len(grounded.sometimes) + len(grounded.premises),
+            "promises": len(grounded.promises),
             "digest": hashlib.sha256(image).hexdigest(),
         }
         keep(file, json.dumps(about).encode() + b"\n" + image)

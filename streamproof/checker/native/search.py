@@ -170,7 +170,7 @@ class Search:
         return all(kept)
 
     def _ask_invariants(self, part: Partition, begin: int) -> None:
-        breaking = part.first_breaking(begin)
+        breaking = part.first(self.program.first_breaking, begin)
         if breaking is not None and self.found is None:
             if len(self.partitions) == 1:
                 part.count = breaking + 1  # what lies behind it was not asked for

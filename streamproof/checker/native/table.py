@@ -35,11 +35,11 @@ _REGION_SHIFT = uint64(64 - REGIONS_LOG2)
 
 
 class Candidates(NamedTuple):
-    """States that may be new: their words, a row each, hashes, and positions of their parents."""
+    """States that may be new: their words, a row each, hashes, and where they come from."""
 
     words: Any
     hashes: Any
-    parents: Any
+    origins: Any
 
 
 class Kept(NamedTuple):
@@ -141,11 +141,25 @@ def insert(
             if index.slots[slot] == 0:
                 if size == room:
                     return size, at
-                kept.links[size] = uint32(parent + found.parents[at] * owners)
+                kept.links[size] = uint32(parent + (found.origins[at] & _TAG) * owners)
                 _keep(found, at, kept, size, index, slot)
                 size += _ONE
         begin = stop
     return size, end
+
+
+@njit(nogil=True, cache=True)
+def locate(found: Any, begin: Any, end: Any, states: Any, index: Any, numbers: Any) -> None:
+    """Write the numbers of candidates that are all known to be kept."""
+    first = begin
+    while begin < end:
+        stop = min(begin + uint64(BATCH), end)
+        _ask_for_lines(found.hashes, begin, stop, index)
+        _ask_for_states(found.hashes, begin, stop, states, uint64(found.words.shape[1]), index)
+        for at in range(begin, stop):
+            slot = _find(found, at, states, index)
+            numbers[at - first] = (index.slots[slot] & _TAG) - _ONE
+        begin = stop
 
 
 @njit(nogil=True, cache=True, inline="always")

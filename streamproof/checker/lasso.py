@@ -1,0 +1,136 @@
+"""Liveness: what is asked of infinite runs, and what every engine answers.
+
+A run may stay in a state for ever, as long as no fair action could change it: to be postponed is
+what an action without fairness must bear. So what refutes `leads_to` is a run into a state or a set
+of states that
+
+* are reached from where the premise holds, with the goal holding nowhere on the way or there, and
+* can be visited again and again while every fair action gets its due: a weakly fair one is taken
+  there or somewhere cannot change the state, a strongly fair one is taken there or can nowhere
+  change the state.
+
+Each ground action is fair by itself. A step that changes nothing is no step, as in TLA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from streamproof.lang.model import PROMISES, Call, Fairness, Model, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way to a state.
+
+    Attributes
+    ----------
+    start : index of the initial state
+    steps : for each step, the index of its ground action in `Model.ground_actions`
+    """
+
+    start: int
+    steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """An infinite run: a way to a state, and then a way back to it, taken for ever.
+
+    Attributes
+    ----------
+    cycle : ground actions that lead back; empty for a run that stays where it is
+    """
+
+    path: Path
+    cycle: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """What is known of the promises of a model, all of whose states were visited.
+
+    Attributes
+    ----------
+    lassos : per promise, a fair run that breaks it; None if there is none
+    unasked : promises whose premise holds in no state
+    unneeded : actions without whose fairness, one at a time, every promise is kept all the same
+    """
+
+    lassos: Mapping[Call, Lasso | None]
+    unasked: frozenset[Call]
+    unneeded: frozenset[str]
+
+
+DecideLiveness: TypeAlias = Callable[[], Liveness]
+Fair: TypeAlias = Mapping[int, Fairness]
+"""The fairness of the ground actions that have any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A `leads_to` or `eventually` property with its arguments.
+
+    Attributes
+    ----------
+    ask : gives for a state whether the premise and whether the goal holds there
+    from_start : whether the premise holds in initial states alone, as for `eventually`
+    """
+
+    call: Call
+    ask: Callable[[Any], tuple[bool, bool]]
+    from_start: bool
+
+
+def promises_of(model: Model[Any]) -> tuple[Promise, ...]:
+    """List a model's promises."""
+    return tuple(
+        Promise(call, _asker(model, call, role), role is Role.EVENTUALLY)
+        for role in PROMISES
+        for method in model.methods(role)
+        for call in model.calls(method)
+    )
+
+
+def _asker(model: Model[Any], call: Call, role: Role) -> Callable[[Any], tuple[bool, bool]]:
+    method = getattr(model, call.name)
+    if role is Role.EVENTUALLY:
+        return lambda state: (True, bool(method(state, *call.arguments)))
+    return lambda state: tuple(map(bool, method(state, *call.arguments)))  # type: ignore[return-value]
+
+
+def fair_actions(model: Model[Any]) -> Fair:
+    """Give the fairness of ground actions, leaving out those that have none."""
+    fairness = {method.name: method.fairness for method in model.methods(Role.ACTION)}
+    found = {n: fairness[call.name] for n, (call, _) in enumerate(model.ground_actions)}
+    return {number: kind for number, kind in found.items() if kind is not Fairness.NONE}
+
+
+def liveness_of(
+    model: Model[Any],
+    find_lasso: Callable[[Promise, Fair], Lasso | None],
+    is_asked: Callable[[Promise], bool],
+) -> Liveness:
+    """Decide all promises of a model, by an engine's functions for one.
+
+    Parameters
+    ----------
+    find_lasso : finds a run that breaks a promise and is fair
+    is_asked : tells whether a promise's premise holds in some state
+    """
+    promises, fair = promises_of(model), fair_actions(model)
+    lassos = {promise.call: find_lasso(promise, fair) for promise in promises}
+    unasked = frozenset(promise.call for promise in promises if not is_asked(promise))
+    unneeded: set[str] = set()
+    if promises and not any(lassos.values()):
+        for name in {model.ground_actions[number][0].name for number in fair}:
+            others = {
+                number: kind
+                for number, kind in fair.items()
+                if model.ground_actions[number][0].name != name
+            }
+            if not any(find_lasso(promise, others) for promise in promises):
+                unneeded.add(name)
+    return Liveness(lassos, unasked, frozenset(unneeded))

@@ -1,0 +1,164 @@
+"""Liveness by the native engine: all steps as arrays, components by SciPy, the rest by numba.
+
+States are numbered through all partitions, one partition after the other. Steps that change nothing
+are left out. `streamproof.checker.liveness` says the same in a simpler way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from streamproof.checker.lasso import Fair, Lasso, Liveness, Path, Promise, liveness_of, promises_of
+from streamproof.checker.native.components import (
+    NOWHERE,
+    Part,
+    Steps,
+    judge_parts,
+    rest,
+    subgraph,
+    walk,
+)
+from streamproof.checker.native.search import Search
+from streamproof.lang.model import Fairness, Model
+
+
+def decide_liveness(model: Model[Any], search: Search) -> Liveness:
+    """Decide every promise of a model, all of whose states a search has found."""
+    graph = _Graph(model, search)
+    return liveness_of(model, graph.find_lasso, graph.is_asked)
+
+
+class _Graph:
+    def __init__(self, model: Model[Any], search: Search) -> None:
+        self.search = search
+        self.first = np.cumsum([0, *(part.count for part in search.partitions)])
+        self.steps = _steps(search, self.first)
+        self.actions = len(model.ground_actions)
+        self.place = {promise.call: number for number, promise in enumerate(promises_of(model))}
+
+    def is_asked(self, promise: Promise) -> bool:
+        """Tell whether a promise's premise holds in some state."""
+        return bool(self._begun(promise).any())
+
+    def find_lasso(self, promise: Promise, fair: Fair) -> Lasso | None:
+        """Find a fair run on which a promise is made and not kept."""
+        open_ = self._marks(2 * self.place[promise.call] + 1) == 0
+        begun = np.flatnonzero(self._begun(promise) & open_)
+        kinds = np.zeros(self.actions, np.int8)
+        for action, kind in fair.items():
+            kinds[action] = 1 if kind is Fairness.WEAK else 2
+        order, before, by = walk(self.steps, begun, open_)
+        resting = rest(self.steps, order, kinds)
+        if resting != NOWHERE:
+            return self._lasso(resting, before, by, ())
+        place = np.full(len(open_), len(order))
+        place[order] = np.arange(len(order))
+        parts = list(_fair_parts(self.steps, np.sort(order), kinds))
+        if not parts:
+            return None
+        part = min(parts, key=lambda part: place[part].min())
+        entry = int(part[place[part].argmin()])
+        return self._lasso(entry, before, by, self._cycle(entry, part, fair))
+
+    def _begun(self, promise: Promise) -> NDArray[np.bool_]:
+        begun: NDArray[np.bool_] = self._marks(2 * self.place[promise.call]) == 1
+        if promise.from_start:
+            for part, first in zip(self.search.partitions, self.first, strict=False):
+                begun[first + part.level_ends[0] : first + part.count] = False
+        return begun
+
+    def _marks(self, number: int) -> NDArray[np.uint8]:
+        marks = [part.marks(number) for part in self.search.partitions]
+        return np.concatenate(marks)
+
+    def _lasso(
+        self, entry: int, before: NDArray[Any], by: NDArray[Any], cycle: tuple[int, ...]
+    ) -> Lasso:
+        """Lead from an initial state to where the promise is made, and from there to the cycle."""
+        start, steps = _back(entry, before, by)
+        owner = int(np.searchsorted(self.first, start, side="right")) - 1
+        reference = (start - int(self.first[owner])) * len(self.search.partitions) + owner
+        path = self.search.path_to(reference)
+        return Lasso(Path(path.start, (*path.steps, *steps)), cycle)
+
+    def _cycle(self, entry: int, part: NDArray[Any], fair: Fair) -> tuple[int, ...]:
+        """Go round a set of states, past all that fairness asks for, by short ways."""
+        inside = np.zeros(len(self.steps.offsets) - 1, np.bool_)
+        inside[part] = True
+        around = Part(self.steps, inside)
+        steps: list[int] = []
+        here = entry
+        for action, kind in fair.items():
+            can, takers = around.of_action(action)
+            if can.any():
+                wanted = takers if kind is Fairness.STRONG else takers | (inside & ~can)
+                here, way = self._way(here, wanted, inside)
+                steps += way
+                if takers[here]:
+                    steps.append(action)
+                    here = self.steps.target(here, action)
+        entrance = np.zeros_like(inside)
+        entrance[entry] = True
+        return (*steps, *self._way(here, entrance, inside)[1])
+
+    def _way(
+        self, here: int, wanted: NDArray[np.bool_], inside: NDArray[np.bool_]
+    ) -> tuple[int, tuple[int, ...]]:
+        """Go to the nearest of some states without leaving a set; give it, and the way."""
+        order, before, by = walk(self.steps, np.array([here]), inside)
+        number = int(order[wanted[order].argmax()])
+        return number, _back(number, before, by)[1]
+
+
+def _steps(search: Search, first: NDArray[Any]) -> Steps:
+    """Take every step once more and sort them by the state that they lead from."""
+    sources, actions, targets = [], [], []
+    for part, offset in zip(search.partitions, first, strict=False):
+        begin = 0
+        while begin < part.count:
+            end = part.expand_again(begin)
+            for owner, base in zip(search.partitions, first, strict=False):
+                positions, taken, numbers = owner.locate(part)
+                source, target = positions.astype(np.int64) + begin + offset, numbers + base
+                moves = source != target
+                sources.append(source[moves].astype(np.int32))
+                actions.append(taken[moves].astype(np.int32))
+                targets.append(target[moves].astype(np.int32))
+            begin = end
+    return Steps.sorted(
+        int(first[-1]), np.concatenate(sources), np.concatenate(actions), np.concatenate(targets)
+    )
+
+
+def _fair_parts(steps: Steps, region: NDArray[Any], kinds: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """List the largest sets of states that a run can visit for ever, every fair action served.
+
+    Where strong fairness alone forbids a set, what is left of it without the states that enable the
+    actions in question may still be allowed.
+    """
+    while len(region) > 0:
+        offsets, targets = subgraph(steps, region)
+        ones = np.ones(len(targets), np.int8)
+        graph = csr_array((ones, targets, offsets), shape=(len(region), len(region)))
+        _, labels = connected_components(graph, directed=True, connection="strong")
+        by_label = np.argsort(labels, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+        fair, left = judge_parts(steps, region[by_label], starts, kinds)
+        for number in np.flatnonzero(fair):
+            yield region[by_label[starts[number] : starts[number + 1]]]
+        region = np.sort(region[by_label][left])
+
+
+def _back(number: int, before: NDArray[Any], by: NDArray[Any]) -> tuple[int, tuple[int, ...]]:
+    """Follow the steps back from a state: where they begin, and the steps in order."""
+    steps = []
+    while before[number] != NOWHERE:
+        steps.append(int(by[number]))
+        number = int(before[number])
+    return number, tuple(reversed(steps))
