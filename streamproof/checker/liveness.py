@@ -94,7 +94,7 @@ class _Graph:
         waiting = [set(region)]
         while waiting:
             here = waiting.pop()
-            graph = nx.DiGraph()
+            graph: nx.DiGraph[int] = nx.DiGraph()
             graph.add_nodes_from(here)
             graph.add_edges_from(
                 (n, to) for n in here for to in self.steps[n].values() if to in here

@@ -4,12 +4,12 @@ The functions are written straight in LLVM's intermediate language, whose front 
 are shifts, masks and comparisons, of which numba would first have to infer the types, one by one.
 
 ``expand(states, count, out, hashes, origins, room, owners, produced, fired, event)``
-    writes the successors of states, with their hashes and where they come from: the position of a
-    state, and in the upper half of the word the ground action. Each goes to the partition that its
-    hash says, of `owners`, a power of two: that of number n has its `room` places in the three
-    arrays from n * room on, and `produced[n]` counts them. It stops before a state for whose
-    successors there may be no room, and at the first event. `event` gets the kind, the position of
-    the state where it stopped, the action and the cell.
+    writes the other states that steps lead to, with their hashes and where they come from: the
+    position of a state, and in the upper half of the word the ground action. Each goes to the
+    partition that its hash says, of `owners`, a power of two: that of number n has its `room`
+    places in the three arrays from n * room on, and `produced[n]` counts them. It stops before a
+    state for whose successors there may be no room, and at the first event. `event` gets the kind,
+    the position of the state where it stopped, the action and the cell.
 ``hash(states, count, hashes)``
     hashes states.
 ``mark_<n>(states, count, marks)``
@@ -27,7 +27,7 @@ from enum import IntEnum
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import BYTES, I8, I64, VOID, WORDS, Block, hash_of
+from streamproof.checker.native.block import BYTES, I1, I8, I64, VOID, WORDS, Block, hash_of
 from streamproof.checker.native.grounding import GroundClaim, GroundCommand, GroundModel
 from streamproof.checker.native.layout import Layout
 from streamproof.checker.native.terms import Term
@@ -147,8 +147,20 @@ class _Expand:
                 self._stop(kind, action, cell)
 
     def _write_successor(self, block: Block, command: GroundCommand) -> None:
-        build, width = self.build, self.layout.words
+        """Count a step, and write where it leads unless it changes nothing."""
+        build = self.build
         target = self._target(block, command)
+        for counter in (self.successors, build.gep(self.fired, [I64(command.action)])):
+            build.store(build.add(build.load(counter), I64(1)), counter)
+        differs = ir.Constant(I1, 0)
+        for before, after in zip(block.words, target, strict=True):
+            if after is not before:
+                differs = build.or_(differs, build.icmp_unsigned("!=", before, after))
+        with build.if_then(differs):
+            self._write_candidate(target, command.action)
+
+    def _write_candidate(self, target: list[ir.Value], action: int) -> None:
+        build, width = self.build, self.layout.words
         hash_ = hash_of(build, target)
         owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
         counter = build.gep(self.produced, [owner])
@@ -158,15 +170,13 @@ class _Expand:
             index = build.add(build.mul(at, I64(width)), I64(number))
             build.store(value, build.gep(self.out, [index]))
         build.store(hash_, build.gep(self.hashes, [at]))
-        origin = build.or_(self.position, I64(command.action << 32))
+        origin = build.or_(self.position, I64(action << 32))
         build.store(origin, build.gep(self.origins, [at]))
         produced = build.add(produced, I64(1))
         build.store(produced, counter)
         fullest = build.load(self.fullest)
         is_fuller = build.icmp_unsigned(">", produced, fullest)
         build.store(build.select(is_fuller, produced, fullest), self.fullest)
-        for counter in (self.successors, build.gep(self.fired, [I64(command.action)])):
-            build.store(build.add(build.load(counter), I64(1)), counter)
 
     def _target(self, block: Block, command: GroundCommand) -> list[ir.Value]:
         """Compute the words of the next state: the changed fields cleared, then set."""

@@ -31,7 +31,7 @@ from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
 """What `expand` gives and takes."""
-VERSION = 3
+VERSION = 4
 """Raised when the same model would be compiled to something else."""
 
 

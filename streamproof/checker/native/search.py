@@ -22,8 +22,8 @@ from streamproof.checker.native.team import Team
 from streamproof.checker.progress import OnProgress, Progress
 from streamproof.lang import Disabled
 
-BUFFER = 1 << 15
-"""Successors that a thread writes before they are kept: as many as fit its caches."""
+BUFFER = 1 << 17
+"""Successors that a thread writes before they are kept."""
 REPORT_EVERY_SECONDS = 0.05
 """How often progress is told, and memory looked at."""
 STATES_MOST = 2**32 - 2

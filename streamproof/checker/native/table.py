@@ -17,7 +17,7 @@ from numba import njit, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-REGIONS_LOG2 = 6
+REGIONS_LOG2 = 4
 REGIONS = 1 << REGIONS_LOG2
 LINE = 8
 """Slots of a cache line."""

@@ -42,7 +42,7 @@ class Team(Generic[M]):
         self._round += 1
         for event in self._wake[1:]:
             event.set()
-        self._run(0)
+        self._run(0, work, self._round)
         while min(self._done) < self._round:
             time.sleep(0)
         for failure in self._failures:
@@ -59,13 +59,12 @@ class Team(Generic[M]):
         for thread in self._threads:
             thread.join()
 
-    def _run(self, number: int) -> None:
-        assert self._work is not None
+    def _run(self, number: int, work: Callable[[M], Any], this: int) -> None:
         try:
-            self._results[number] = self._work(self.members[number])
+            self._results[number] = work(self.members[number])
         except BaseException as failure:  # noqa: BLE001 - `do` raises it
             self._failures[number] = failure
-        self._done[number] = self._round
+        self._done[number] = this  # not the newest round: `leave` may have begun one meanwhile
 
     def _serve(self, number: int) -> None:
         while True:
@@ -77,6 +76,7 @@ class Team(Generic[M]):
                     self._wake[number].clear()
                     if self._done[number] == self._round:
                         self._wake[number].wait()
-            if self._work is None:
+            this, work = self._round, self._work
+            if work is None:
                 return
-            self._run(number)
+            self._run(number, work, this)
