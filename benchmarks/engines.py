@@ -71,7 +71,7 @@ def chandy_lamport(distinct: int, generated: int, hash_bits: int, *sends: int) -
 def two_phase_commit(distinct: int, generated: int, hash_bits: int, managers: int) -> Case:
     """Give 2PC(N)."""
     return Case(
-        str(HERE / "two_phase_commit.py"),
+        str(HERE / "traced_two_phase_commit.py"),
         {"managers": str(managers)},
         distinct,
         generated,
