@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from streamproof.checker.check import CheckReport, check
 from streamproof.checker.limits import Limits
 from streamproof.lang import WrongDefinition
-from streamproof.lang.model import STATED, Model
+from streamproof.lang.model import PROMISES, STATED, Model
 from streamproof.models.mutant import Mutant
 from streamproof.models.verdict import (
     ACTIONS,
@@ -145,14 +145,23 @@ def run_mutants(
         _check_killer(mutant)
     known: dict[tuple[type[Model[Any]], str], CheckReport] = {}
     for mutant in mutants:
-        mutated = check(build(mutant.model_class, mutant.size), limits=limits)
+        asks_promises = _is_promise(mutant)  # which take longer to decide than all else
+        mutated = check(
+            build(mutant.model_class, mutant.size), limits=limits, liveness=asks_promises
+        )
         original = original_of(mutant)
-        key = (original, repr(dict(mutant.size)))
+        key = (original, f"{dict(mutant.size)} {asks_promises}")
         if key not in known:
-            known[key] = check(build(original, mutant.size), limits=limits)
+            known[key] = check(build(original, mutant.size), limits=limits, liveness=asks_promises)
         yield _result(mutant, mutated, known[key])
         if mutated.interrupted or known[key].interrupted:
             return
+
+
+def _is_promise(mutant: Mutant) -> bool:
+    name = mutant.killed_by.partition(".")[0]
+    methods = [method for role in PROMISES for method in mutant.model_class.methods(role)]
+    return any(method.name == name for method in methods)
 
 
 def _check_killer(mutant: Mutant) -> None:

@@ -22,7 +22,12 @@ from tests.checker.native.random_models import random_model
 
 STATES_MAX = 3_000
 SMALL = [
-    pytest.param(model, size, id=f"{model.__name__}-{name}")
+    pytest.param(
+        model,
+        size,
+        id=f"{model.__name__}-{name}",
+        marks=[] if name in ("small", "dag") else pytest.mark.slow,
+    )
     for file in registry.names()
     for model in registry.load(file).all
     for name, size in model.sizes.items()
