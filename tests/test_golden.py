@@ -76,6 +76,7 @@ def test_a_slow_size_has_its_golden_counts(target, size):
     assert manifest.measured(target, size) == expected(target, size)
 
 
+@pytest.mark.slow  # that they die by their properties is in tests/models, and fast
 @pytest.mark.parametrize(
     "target", [target for target in manifest.targets() if registry.load(target).mutants]
 )

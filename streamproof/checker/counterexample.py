@@ -181,6 +181,8 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
     broken : name of the property that it breaks
     build : Python text that builds the model from `registry`, like `registry.build("x", {})`
     """
+    if trace.repeats is not None:
+        return _promise_as_pytest(trace, broken, build)
     actions = "".join(f"        {step.action!r},\n" for step in trace.steps)
     start = trace.key.partition("/")[0]
     return f'''"""A counterexample to `{broken}`, found by streamproof check, key {trace.key}."""
@@ -194,6 +196,21 @@ def test_{broken}_holds_along_a_run_that_once_broke_it() -> None:
     actions = [
 {actions}    ]
     assert {broken!r} not in broken_along(model, {start}, actions)
+'''
+
+
+def _promise_as_pytest(trace: Trace, broken: str, build: str) -> str:
+    """Write a test of a promise: a finite run cannot break one, so the model is checked again."""
+    return f'''"""`{broken}` was not kept on a run found by streamproof check, key {trace.key}."""
+
+from streamproof.checker import check
+from streamproof.models import registry
+from streamproof.models.verdict import Status
+
+
+def test_{broken}_is_not_broken_any_more() -> None:
+    report = check({build})
+    assert report.finding({broken!r}).verdict.status is not Status.REFUTED
 '''
 
 

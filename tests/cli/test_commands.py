@@ -254,6 +254,15 @@ def test_liveness_left_out_is_said(file):
     assert "left out (--safety): comes_back" in result.stdout
 
 
+def test_a_broken_promise_is_kept_as_a_test_that_fails_until_it_is_mended(file, tmp_path):
+    kept = tmp_path / "test_kept.py"
+    assert run("check", f"{file}:Promising", "--pytest", str(kept)).exit_code == ExitCode.REFUTED
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(kept)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "1 failed" in ran.stdout
+    assert "REFUTED" in ran.stdout
+
+
 def test_a_counterexample_is_kept_as_a_test_that_fails_until_it_is_mended(file, tmp_path):
     kept = tmp_path / "test_kept.py"
     result = run("check", file, "--set", "most=4", "--pytest", str(kept))
