@@ -64,7 +64,6 @@ class Liveness:
     unneeded: frozenset[str]
 
 
-DecideLiveness: TypeAlias = Callable[[], Liveness]
 Fair: TypeAlias = Mapping[int, Fairness]
 """The fairness of the ground actions that have any."""
 

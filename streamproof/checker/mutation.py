@@ -159,15 +159,14 @@ def run_mutants(
 
 
 def _is_promise(mutant: Mutant) -> bool:
-    name = mutant.killed_by.partition(".")[0]
     methods = [method for role in PROMISES for method in mutant.model_class.methods(role)]
-    return any(method.name == name for method in methods)
+    return mutant.property_name in [method.name for method in methods]
 
 
 def _check_killer(mutant: Mutant) -> None:
     known = [method.name for role in STATED for method in mutant.model_class.methods(role)]
     known += [DEADLOCK, CLAIMS, ACTIONS]
-    if mutant.killed_by.partition(".")[0] not in known:
+    if mutant.property_name not in known:
         raise WrongDefinition(
             f"mutant {mutant.name} is to be killed by {mutant.killed_by}, which is no property of "
             f"{mutant.model_class.__name__}, so nothing would be found out. Let killed_by name one "
@@ -198,7 +197,7 @@ def _fate(
     killer: Refuted | None,
     shown: Refuted | None,
 ) -> tuple[Fate, str]:
-    property_name = mutant.killed_by.partition(".")[0]
+    property_name = mutant.property_name
     finding = mutated.finding(property_name)
     before = original.finding(property_name).verdict
     if before.status is Status.REFUTED:

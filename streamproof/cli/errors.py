@@ -37,29 +37,23 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
         except (SystemExit, GeneratorExit) as left:
             # Python's exit code of `sys.exit()` is 0, which would be a green verdict on nothing.
             code = ExitCode.WRONG_USE
-            error_console().print(
+            _tell(
                 f"The model ended the program ({left!r}), so nothing is known about it. Put what "
-                'its file does as a script under: if __name__ == "__main__"',
-                markup=False,
-                soft_wrap=True,
+                'its file does as a script under: if __name__ == "__main__"'
             )
         except BrokenPipeError:
             code = ExitCode.UNDETERMINED  # whoever read the report went away before its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             code = ExitCode.WRONG_USE
-            error_console().print(
-                f"A file could not be used: {error}. Nothing else is known. Give another path",
-                markup=False,
-                soft_wrap=True,
-            )
+            _tell(f"A file could not be used: {error}. Nothing else is known. Give another path")
         except KeyboardInterrupt:
             code = ExitCode.UNDETERMINED
-            error_console().print("Interrupted before there was anything to report.")
+            _tell("Interrupted before there was anything to report.")
         except Exception:  # noqa: BLE001  Python's own exit code for it, 1, would mean REFUTED
             code = ExitCode.INTERNAL_ERROR
             traceback.print_exc()
-            error_console().print("This is a mistake in streamproof, not in your model.")
+            _tell("This is a mistake in streamproof, not in your model.")
         raise typer.Exit(int(code))
 
     return run
@@ -73,7 +67,11 @@ def report(error: StreamproofError, *, as_json: bool) -> None:
         what["trace"] = None if trace is None else trace.to_json()
         print_json(what)
         return
-    console = error_console()
-    console.print(f"{type(error).__name__}: {error}", markup=False, highlight=False, soft_wrap=True)
+    _tell(f"{type(error).__name__}: {error}")
     if trace is not None:
-        print_trace(console, trace)
+        print_trace(error_console(), trace)
+
+
+def _tell(message: str) -> None:
+    """Print a message as it is: brackets in it are no markup, and a pipe gets it in one line."""
+    error_console().print(message, markup=False, soft_wrap=True)

@@ -126,6 +126,10 @@ class TracedModel:
     properties: tuple[PropertyForm, ...]
     assumptions: tuple[Expr, ...]
 
+    def properties_of(self, role: Role) -> tuple[PropertyForm, ...]:
+        """List the properties of a role."""
+        return tuple(form for form in self.properties if form.role is role)
+
     def commands_of(self, action: str) -> tuple[Command, ...]:
         """List one action's paths."""
         return tuple(command for command in self.commands if command.name == action)

@@ -29,3 +29,8 @@ class Mutant:
     killed_by: str
     steps_max: int
     story: str
+
+    @property
+    def property_name(self) -> str:
+        """The property that must catch it, without a conjunct."""
+        return self.killed_by.partition(".")[0]

@@ -100,10 +100,9 @@ def ground(
 
 def premises_of(traced: TracedModel, role: Role) -> Iterator[tuple[PropertyForm, CodeType, Expr]]:
     """List the premises of properties of a role: whose, in which function, when one holds."""
-    for form in traced.properties:
-        if form.role is role:
-            for code, premise in form.premises:
-                yield form, code, premise
+    for form in traced.properties_of(role):
+        for code, premise in form.premises:
+            yield form, code, premise
 
 
 class _Grounder:
@@ -154,21 +153,19 @@ class _Grounder:
 
     def holding(self, role: Role) -> Iterator[Term]:
         """Ground the properties of a role, each once for every combination of arguments."""
-        for form in self.encoder.traced.properties:
-            if form.role is role:
-                for bound in self._bindings(form.parameters):
-                    yield self._holds(form, bound)
+        for form in self.encoder.traced.properties_of(role):
+            for bound in self._bindings(form.parameters):
+                yield self.translator.all_of((part for _, part in form.conjuncts), bound)
 
     def promises(self) -> Iterator[Term]:
         """Ground the two sides of every promise; that of `eventually` is always made."""
         for role in PROMISES:
-            for form in self.encoder.traced.properties:
-                if form.role is role:
-                    for bound in self._bindings(form.parameters):
-                        if role is Role.EVENTUALLY:
-                            yield self.terms.true
-                        for _, part in form.conjuncts:
-                            yield self.translator.term(part, bound)
+            for form in self.encoder.traced.properties_of(role):
+                for bound in self._bindings(form.parameters):
+                    if role is Role.EVENTUALLY:
+                        yield self.terms.true
+                    for _, part in form.conjuncts:
+                        yield self.translator.term(part, bound)
 
     def premises(self, role: Role, wanted: CodeType | None = None) -> Iterator[Term]:
         """Ground premises, all or those of a function: each holds if it does for some arguments."""
@@ -176,9 +173,6 @@ class _Grounder:
             if wanted in (None, code):
                 found = (self.translator.term(premise, b) for b in self._bindings(form.parameters))
                 yield self.terms.disjunction(found)
-
-    def _holds(self, form: PropertyForm, bound: Mapping[Var, Term]) -> Term:
-        return self.translator.all_of((part for _, part in form.conjuncts), bound)
 
     def _with_steps_judged(self, command: GroundCommand, premise: CodeType | None) -> GroundCommand:
         places = [(cell.variable, cell.keys) for cell in self.cells]

@@ -71,14 +71,9 @@ class Layout:
     def unpack(self, row: NDArray[np.uint64]) -> Keys:
         """Give a packed state's number for each cell."""
         words = row.tolist()
-        return tuple(
-            self.fixed[number]
-            if number in self.fixed
-            else ((words[place.word] & place.mask) >> place.shift) + place.low
-            for number, place in self._places()
-        )
-
-    def _places(self) -> list[tuple[int, Field]]:
-        nowhere = Field(0, 0, 0, 0)
-        count = len(self.fields) + len(self.fixed)
-        return [(number, self.fields.get(number, nowhere)) for number in range(count)]
+        values = {
+            number: ((words[place.word] & place.mask) >> place.shift) + place.low
+            for number, place in self.fields.items()
+        }
+        values.update(self.fixed)
+        return tuple(values[number] for number in range(len(values)))

@@ -83,8 +83,8 @@ class _Graph:
         """Lead from an initial state to where the promise is made, and from there to the cycle."""
         start, steps = _back(entry, before, by)
         owner = int(np.searchsorted(self.first, start, side="right")) - 1
-        reference = (start - int(self.first[owner])) * len(self.search.partitions) + owner
-        path = self.search.path_to(reference)
+        part = self.search.partitions[owner]
+        path = self.search.path_to(part.reference(start - int(self.first[owner])))
         return Lasso(Path(path.start, (*path.steps, *steps)), cycle)
 
     def _cycle(self, entry: int, part: NDArray[Any], fair: Fair) -> tuple[int, ...]:

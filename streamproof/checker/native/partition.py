@@ -72,14 +72,14 @@ class Partition:
         """How many states of this level have not been expanded."""
         return self.level_ends[-1] - self.done
 
+    def reference(self, number: int) -> int:
+        """Give a state's number in the whole search, which links speak of."""
+        return number * self.of + self.number
+
     def state(self, number: int) -> NDArray[np.uint64]:
         """Give a packed state."""
         width = self.program.layout.words
         return self.states[number * width : (number + 1) * width]
-
-    def level_of(self, number: int) -> int:
-        """Give the level on which a state was found, 0 for initial states."""
-        return int(np.searchsorted(self.level_ends, number, side="right"))
 
     def start(self, states: NDArray[np.uint64]) -> None:
         """Keep those of the initial states that belong here."""
@@ -110,9 +110,8 @@ class Partition:
 
     def take(self, source: Partition) -> bool:
         """Keep what another partition has written and belongs here; tell whether there was room."""
-        begin = self.number * self._buffer
-        end = begin + int(source.produced[self.number])
-        parent = source.expanded_from * self.of + source.number
+        begin, end = self._sent_by(source)
+        parent = source.reference(source.expanded_from)
         return self._insert(source.out, begin, end, parent) == end
 
     def locate(self, source: Partition) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -121,8 +120,7 @@ class Partition:
         They are the positions of the states that the steps lead from, the ground actions, and the
         numbers of the states that they lead to, which must all be known.
         """
-        begin = self.number * self._buffer
-        end = begin + int(source.produced[self.number])
+        begin, end = self._sent_by(source)
         numbers = np.empty(end - begin, np.int64)
         locate(source.out, np.uint64(begin), np.uint64(end), self.states, self._index, numbers)
         origins = source.out.origins[begin:end]
@@ -148,6 +146,11 @@ class Partition:
     def stopped_by(self) -> Event:
         """Why the last `expand` stopped."""
         return Event(int(self.event[0]))
+
+    def _sent_by(self, source: Partition) -> tuple[int, int]:
+        """Tell where what belongs here begins and ends in another partition's buffer."""
+        begin = self.number * self._buffer
+        return begin, begin + int(source.produced[self.number])
 
     def _address(self, number: int) -> int:
         return int(self.states.ctypes.data) + number * self.program.layout.words * 8

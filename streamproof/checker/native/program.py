@@ -31,7 +31,7 @@ from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
 """What `expand` gives and takes."""
-VERSION = 4
+VERSION = 5
 """Raised when the same model would be compiled to something else."""
 
 
@@ -55,8 +55,7 @@ class Program:
             self.initial.setdefault(state, start)
         self.cells = cells_of(self.encoder, tuple(self.initial), ranges)
         image, about = self._compiled()
-        fixed = {int(number): value for number, value in about["fixed"].items()}
-        self.layout = Layout.of(self.cells, fixed)
+        self.layout = Layout.of(self.cells, dict(about["fixed"]))
         self.branching: int = about["branching"]
         names = [f"first_{number}" for number in range(about["asked"])]
         names_of_marks = [f"mark_{number}" for number in range(about["promises"])]
@@ -102,14 +101,14 @@ class Program:
         layout = Layout.of(self.cells, grounded.fixed)
         image = compile_module(write_module(grounded, layout))
         about = {
-            "fixed": dict(grounded.fixed),
+            "fixed": list(grounded.fixed.items()),
             "branching": len(grounded.commands),
             "asked": len(grounded.sometimes) + len(grounded.premises),
             "promises": len(grounded.promises),
             "digest": hashlib.sha256(image).hexdigest(),
         }
         keep(file, json.dumps(about).encode() + b"\n" + image)
-        return image, json.loads(json.dumps(about))
+        return image, about
 
 
 def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> str:

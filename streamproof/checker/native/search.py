@@ -7,6 +7,7 @@ that belong to it. Nothing is shared while they write, so nothing is locked.
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -105,6 +106,11 @@ class Search:
         """Per ground action, how often it was taken."""
         return [int(count) for count in np.sum([part.fired for part in self.partitions], axis=0)]
 
+    def located(self, reference: int) -> tuple[Partition, int]:
+        """Find a state by its number in the search: its partition, and its number there."""
+        number, owner = divmod(reference, len(self.partitions))
+        return self.partitions[owner], number
+
     def path_to(self, reference: int, *more: int) -> Path:
         """Go back from a state to an initial one, then run the way there with the model's methods.
 
@@ -114,8 +120,7 @@ class Search:
         """
         rows = []
         while reference != NO_LINK:
-            number, owner = divmod(reference, len(self.partitions))
-            part = self.partitions[owner]
+            part, number = self.located(reference)
             rows.append(self.program.layout.unpack(part.state(number)))
             reference = int(part.links[number])
         first, *others = reversed(rows)
@@ -132,7 +137,9 @@ class Search:
         """Find a state nearest to the start that a function of the program finds."""
         found = [(part.first(where), part) for part in self.partitions]
         nearest = [
-            (part.level_of(n), n * part.of + part.number) for n, part in found if n is not None
+            (bisect_right(part.level_ends, n), part.reference(n))
+            for n, part in found
+            if n is not None
         ]
         return min(nearest)[1] if nearest else None
 
@@ -163,7 +170,7 @@ class Search:
         for part in self.partitions:
             if self.found is None and part.stopped_by is not Event.NONE:
                 event, _, action, cell = map(int, part.event)
-                self.found = Found(Event(event), part.done * part.of + part.number, action, cell)
+                self.found = Found(Event(event), part.reference(part.done), action, cell)
 
     def _take_all(self, part: Partition) -> bool:
         kept = [part.take(source) for source in self.partitions]
@@ -174,7 +181,7 @@ class Search:
         if breaking is not None and self.found is None:
             if len(self.partitions) == 1:
                 part.count = breaking + 1  # what lies behind it was not asked for
-            self.found = Found(Event.NONE, breaking * part.of + part.number)
+            self.found = Found(Event.NONE, part.reference(breaking))
 
     def _out_of_room(self) -> None:
         self.limits.check_states(self.distinct)
@@ -200,8 +207,7 @@ class Search:
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
     """Give a wider range for the number that had no declared one and left its first guess."""
     encoder = search.program.encoder
-    number, owner = divmod(found.reference, len(search.partitions))
-    part = search.partitions[owner]
+    part, number = search.located(found.reference)
     state = encoder.decode(search.program.layout.unpack(part.state(number)))
     call, act = encoder.model.ground_actions[found.action]
     value = encoder.encode(act(state, *call.arguments))[found.cell]
