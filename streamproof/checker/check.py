@@ -10,7 +10,7 @@ from typing import Any
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.engines import Engine, explore
 from streamproof.checker.explanation import failing_part
-from streamproof.checker.exploration import INTERRUPTED, Exploration
+from streamproof.checker.exploration import INTERRUPTED, Exploration, Reduction
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
@@ -55,6 +55,7 @@ class CheckReport:
     model : name of the model's class
     engine : which engine searched
     left_out : names of the liveness properties that the user asked to leave out
+    reduction : what symmetry saved, if it was made use of
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
     """
@@ -64,6 +65,7 @@ class CheckReport:
     findings: tuple[Finding, ...]
     counts: Counts
     left_out: tuple[str, ...]
+    reduction: Reduction | None
     seconds: float
     memory_mb_peak: int
 
@@ -91,8 +93,9 @@ class CheckReport:
 
     @property
     def rate(self) -> int:
-        """Distinct states per second."""
-        return int(self.counts.distinct / self.seconds) if self.seconds > 0 else 0
+        """Distinct states per second, or representatives where they stand for them."""
+        visited = self.reduction.kept if self.reduction else self.counts.distinct
+        return int(visited / self.seconds) if self.seconds > 0 else 0
 
     def finding(self, name: str) -> Finding:
         """Give the finding of a name.
@@ -118,6 +121,7 @@ class CheckReport:
             "findings": [_row(finding) for finding in self.findings],
             "left_out": list(self.left_out),
             "counts": self.counts.to_json(),
+            "symmetry": self.reduction.to_json() if self.reduction else None,
             "seconds": round(self.seconds, 3),
             "states_per_second": self.rate,
             "memory_mb_peak": self.memory_mb_peak,
@@ -171,6 +175,7 @@ def check(
         tuple(findings),
         found.counts,
         () if liveness else promised,
+        found.reduction,
         seconds,
         peak_memory_mb(),
     )

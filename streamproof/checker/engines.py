@@ -11,8 +11,8 @@ from streamproof.checker import reference
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.limits import Limits
 from streamproof.checker.progress import OnProgress, ignore
-from streamproof.lang import Untraceable, WrongDefinition
-from streamproof.lang.model import Model
+from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
+from streamproof.lang.model import PROMISES, Model
 from streamproof.lang.trace import trace_model
 
 SMALL = 500
@@ -21,6 +21,10 @@ SMALL = 500
 
 THREADS_MAX = 64
 """Threads that states can be divided between."""
+
+
+class SymmetryRefused(StreamproofError, ValueError):
+    """Symmetry is asked for where it cannot be made use of."""
 
 
 class Engine(Protocol):
@@ -41,16 +45,52 @@ class EngineName(StrEnum):
     REFERENCE = "reference"
 
 
-def engine_of(name: EngineName, threads: int | None = None) -> Engine:
+def engine_of(name: EngineName, threads: int | None = None, symmetry: bool | None = None) -> Engine:
     """Give the engine of a name.
 
     Parameters
     ----------
     threads : of the native engine, a power of two; None for as many as there are cores
+    symmetry : whether the native engine keeps one state of each orbit; None for doing so where the
+        model has no promises
     """
     if name is EngineName.REFERENCE:
         return reference.explore
-    return partial(explore if name is EngineName.AUTO else explore_natively, threads=threads)
+    engine = explore if name is EngineName.AUTO else explore_natively
+    return partial(engine, threads=threads, symmetry=symmetry)
+
+
+def symmetry_for(
+    model: Model[Any], asked: bool | None, engine: EngineName, *, liveness: bool
+) -> bool:
+    """Decide whether to make use of symmetry: where no promises are to be decided.
+
+    Parameters
+    ----------
+    asked : what the user wants, if anything
+    engine : which engine is to search
+    liveness : whether the promises of the model belong to the question
+
+    Raises
+    ------
+    SymmetryRefused : if it is asked for together with promises, or with the reference engine
+    """
+    promises = _promises(model)
+    if asked is None:
+        return not (liveness and promises)
+    if asked and engine is EngineName.REFERENCE:
+        raise SymmetryRefused(
+            "the reference engine visits every state and knows nothing of symmetry. Leave out "
+            "--symmetry or --engine reference"
+        )
+    if asked and liveness and promises:
+        raise SymmetryRefused(
+            f"{', '.join(promises)} promises something on infinite runs, where it matters which "
+            "element is served; with symmetry elements change places on the way, so that a run "
+            "that serves each in turn looks like one that starves all but one. Leave out "
+            "--symmetry, or liveness with --safety"
+        )
+    return asked
 
 
 def explore_natively(
@@ -59,11 +99,19 @@ def explore_natively(
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     threads: int | None = None,
+    symmetry: bool | None = None,
 ) -> Exploration:
-    """Search with the native engine; see `native.engine.explore`."""
+    """Search with the native engine; see `native.engine.explore`.
+
+    Symmetry that is neither asked for nor refused is used where the model has no promises.
+    """
     from streamproof.checker.native import engine  # numba takes a while to load
 
-    return engine.explore(model, limits=limits, on_progress=on_progress, threads=threads)
+    if symmetry is None:
+        symmetry = not _promises(model)
+    return engine.explore(
+        model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
+    )
 
 
 def explore(
@@ -72,6 +120,7 @@ def explore(
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     threads: int | None = None,
+    symmetry: bool | None = None,
 ) -> Exploration:
     """Search with the reference engine as long as the model is small, then with the native one.
 
@@ -89,4 +138,10 @@ def explore(
         trace_model(type(model))
     except (Untraceable, WrongDefinition):
         return reference.explore(model, limits=limits, on_progress=on_progress)
-    return explore_natively(model, limits=limits, on_progress=on_progress, threads=threads)
+    return explore_natively(
+        model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
+    )
+
+
+def _promises(model: Model[Any]) -> list[str]:
+    return [method.name for role in PROMISES for method in model.methods(role)]

@@ -9,12 +9,31 @@ from typing import Any
 from streamproof.checker.lasso import Liveness, Path
 from streamproof.checker.properties import Broken
 from streamproof.lang.model import Call, Model, Role
-from streamproof.models.verdict import Counts
+from streamproof.models.verdict import Counts, Json
 
 __all__ = ["INTERRUPTED", "Exploration", "Path", "counts_of"]
 
 INTERRUPTED = "the search was interrupted: let it run to its end"
 """Why a search ended that was stopped by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What symmetry saved: one state was kept for all that differ in the order of like elements.
+
+    Attributes
+    ----------
+    kept : how many states were kept
+    alike : sets of elements that nothing tells apart: the domain, and how many they are
+    """
+
+    kept: int
+    alike: tuple[tuple[str, int], ...]
+
+    def to_json(self) -> Json:
+        """Give the reduction as JSON."""
+        alike = [{"domain": domain, "elements": count} for domain, count in self.alike]
+        return {"kept": self.kept, "alike": alike}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +49,7 @@ class Exploration:
     engine : which engine searched
     decide_liveness : decides the promises on the states that were found, all of them; None for an
         engine that leaves it to `liveness.decide_liveness`
+    reduction : what symmetry saved, if it was made use of; promises are not decided then
     """
 
     counts: Counts
@@ -39,6 +59,7 @@ class Exploration:
     stopped: str | None = None
     engine: str = "reference"
     decide_liveness: Callable[[], Liveness] | None = None
+    reduction: Reduction | None = None
 
     @property
     def unfinished(self) -> str | None:

@@ -10,14 +10,18 @@ from streamproof.checker.lasso import Lasso, Liveness, fair_actions
 from streamproof.lang.model import PROMISES, Call, Model, Role
 from streamproof.models.verdict import Exhausted, Finding, Kind, Refuted, Undetermined, Verdict
 
+NOT_WITH_SYMMETRY = (
+    "promises are not decided where one state stands for an orbit: search without symmetry"
+)
 KINDS = {Role.LEADS_TO: Kind.LEADS_TO, Role.EVENTUALLY: Kind.EVENTUALLY}
 
 
 def promise_findings(model: Model[Any], found: Exploration) -> list[Finding]:
     """Decide the promises of a model; they are unknown if not all of its states were visited."""
     methods = [(role, method) for role in PROMISES for method in model.methods(role)]
-    if found.unfinished:
-        unknown = Undetermined((found.unfinished,), found.counts)
+    reason = found.unfinished or (NOT_WITH_SYMMETRY if found.reduction else None)
+    if reason:
+        unknown = Undetermined((reason,), found.counts)
         return [Finding(method.name, KINDS[role], unknown) for role, method in methods]
     known = found.decide_liveness() if found.decide_liveness else _decide(model)
     note = ""

@@ -11,7 +11,7 @@ from rich.text import Text
 from streamproof.checker import CheckReport
 from streamproof.checker import check as run_check
 from streamproof.checker.counterexample import as_pytest
-from streamproof.checker.engines import EngineName, engine_of
+from streamproof.checker.engines import EngineName, engine_of, symmetry_for
 from streamproof.cli.options import (
     AsJson,
     DepthMax,
@@ -22,6 +22,7 @@ from streamproof.cli.options import (
     StatesMax,
     Target,
     Threads,
+    UseSymmetry,
     chosen,
     limits_of,
     new_file,
@@ -48,6 +49,7 @@ def check(
     memory: Memory = None,
     engine: EngineChoice = EngineName.AUTO,
     threads: Threads = None,
+    symmetry: UseSymmetry = None,
     *,
     safety: Annotated[
         bool,
@@ -64,13 +66,15 @@ def check(
     new_file(pytest)
     sized = chosen(target, size, settings)
     limits = limits_of(states_max, depth_max, memory)
+    liveness = not safety
+    reduced = symmetry_for(sized.model, symmetry, engine, liveness=liveness)
     with progress_line() as on_progress:
         report = run_check(
             sized.model,
             limits=limits,
             on_progress=on_progress,
-            liveness=not safety,
-            engine=engine_of(engine, threads),
+            liveness=liveness,
+            engine=engine_of(engine, threads, reduced),
         )
     verdict = report.verdict
     written = None
@@ -112,6 +116,9 @@ def print_report(report: CheckReport, sized: Sized, written: str | None) -> None
         out.print(f"left out (--safety): {', '.join(report.left_out)}")
     out.print()
     print_counts(out, report.counts)
+    if report.reduction:
+        alike = ", ".join(f"{count} of {name} are alike" for name, count in report.reduction.alike)
+        out.print(Text(f"symmetry: {alike}; {report.reduction.kept:,} states stand for all"))
     out.print(
         f"{report.seconds:.3f} s, {report.rate:,} states a second, at most "
         f"{report.memory_mb_peak:,} MiB\n"

@@ -72,6 +72,14 @@ Threads: TypeAlias = Annotated[
         help="Threads of the native engine, a power of two; default: as many as there are cores.",
     ),
 ]
+UseSymmetry: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--symmetry/--no-symmetry",
+        help="Keep one state for all that differ in the order of elements that nothing tells apart;"
+        " default: where no liveness is asked.",
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")
 ]

@@ -15,7 +15,16 @@ from rich.text import Text
 
 from streamproof.checker.progress import Meter, OnProgress, Progress, ignore
 from streamproof.models.trace import Trace
-from streamproof.models.verdict import Counts, Finding, Json, Refuted, Status, Undetermined, Verdict
+from streamproof.models.verdict import (
+    EXACT_BELOW,
+    Counts,
+    Finding,
+    Json,
+    Refuted,
+    Status,
+    Undetermined,
+    Verdict,
+)
 
 PIPED_WIDTH = 160
 """Columns where there is no terminal to ask."""
@@ -87,11 +96,16 @@ def remark_on(verdict: Verdict) -> str:
 def print_counts(out: Console, counts: Counts) -> None:
     """Print what a search did."""
     out.print(
-        f"{counts.distinct:,} distinct states, {counts.generated:,} generated, "
-        f"depth {counts.depth:,}"
+        f"{number_text(counts.distinct)} distinct states, {number_text(counts.generated)} "
+        f"generated, depth {counts.depth:,}"
     )
-    happened = ", ".join(f"{name} {count:,}" for name, count in counts.firings)
+    happened = ", ".join(f"{name} {number_text(count)}" for name, count in counts.firings)
     out.print(Text(f"steps: {happened}"))
+
+
+def number_text(count: int) -> str:
+    """Write a count; one so large that it is no longer exact as what it is."""
+    return f"{count:,}" if count < EXACT_BELOW else f"about {count:.3e}"
 
 
 def print_trace(out: Console, trace: Trace) -> None:

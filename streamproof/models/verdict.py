@@ -23,6 +23,9 @@ CLAIMS = "claims"
 ACTIONS = "actions"
 """The name of the finding that every action happens somewhere."""
 
+EXACT_BELOW = 2**53
+"""Below it counts are exact; above it those that were added up as floats are not."""
+
 
 class Status(Enum):
     """The five verdicts, weakest first."""
@@ -65,6 +68,8 @@ class ExitCode(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What a search did. Equal for every engine, so counts are golden values in the tests.
+
+    With symmetry, a state that is kept counts for all that it stands for, exactly below 2**53.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from streamproof.lang import Domain
 from streamproof.lang.evaluate import World, rebuild
 from streamproof.lang.expr import Read
 from streamproof.lang.form import TracedModel
-from streamproof.lang.model import Model
+from streamproof.lang.model import Call, Model
 from streamproof.lang.sorts import (
     BoolSort,
     ElementSort,
@@ -115,6 +115,23 @@ class Encoder:
         world = World(self.domains, self.constants)
         sorts = [key.sort for key in read.keys]
         return self._number_at(world, read.variable, sorts, read.sort, keys)
+
+    def constant_values(self) -> Keys:
+        """Read every field of the model at all keys, in the order of the traced constants."""
+        world = World(self.domains, self.constants)
+        return tuple(
+            self._number_at(world, part.name, part.keys, part.sort, keys)
+            for part in self.traced.constants
+            for keys in self.keys_of(part.keys)
+        )
+
+    def arguments_of(self, call: Call) -> list[tuple[ElementSort, int]]:
+        """Give the arguments of an action or a property, each by its sort and its number."""
+        sorts = [ElementSort(type(part).__name__) for part in call.arguments]
+        return [
+            (sort, self.number(part, sort))
+            for sort, part in zip(sorts, call.arguments, strict=True)
+        ]
 
     def number(self, value: Any, sort: ScalarSort) -> int:
         """Give the number that stands for a value."""

@@ -21,15 +21,16 @@ are shifts, masks and comparisons, of which numba would first have to infer the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from enum import IntEnum
 
 from llvmlite import ir
 
 from streamproof.checker.native.block import BYTES, I1, I8, I64, VOID, WORDS, Block, hash_of
+from streamproof.checker.native.canonical import F64, Representatives
 from streamproof.checker.native.grounding import GroundClaim, GroundCommand, GroundModel
 from streamproof.checker.native.layout import Layout
+from streamproof.checker.native.loops import each, function, load, state_at, store
+from streamproof.checker.native.symmetry import Symmetry
 from streamproof.checker.native.terms import Term
 
 ALL_BITS = (1 << 64) - 1
@@ -53,10 +54,19 @@ class Event(IntEnum):
     """A step breaks a property of steps."""
 
 
-def write_module(ground: GroundModel, layout: Layout) -> ir.Module:
-    """Write all functions of a model."""
+def write_module(
+    ground: GroundModel, layout: Layout, symmetry: Symmetry | None = None
+) -> ir.Module:
+    """Write all functions of a ground model whose states have a layout.
+
+    Parameters
+    ----------
+    symmetry : if given, one state stands for each orbit: `represent` and `weigh_all` are there, as
+        `canonical` describes them, and `fired` counts the steps of whole orbits, as floats
+    """
     module = ir.Module("streamproof")
-    _Expand(module, ground, layout).write()
+    representatives = Representatives(module, symmetry, layout) if symmetry else None
+    _Expand(module, ground, layout, representatives).write()
     _write_hash(module, layout)
     _write_first(module, ground, layout, "first_breaking", ground.terms.negate(ground.always))
     for number, term in enumerate([*ground.sometimes, *ground.premises]):
@@ -69,8 +79,14 @@ def write_module(ground: GroundModel, layout: Layout) -> ir.Module:
 class _Expand:
     """Writes `expand`: a loop over states, with a branch for each path of each ground action."""
 
-    def __init__(self, module: ir.Module, ground: GroundModel, layout: Layout) -> None:
-        self.ground, self.layout = ground, layout
+    def __init__(
+        self,
+        module: ir.Module,
+        ground: GroundModel,
+        layout: Layout,
+        representatives: Representatives | None,
+    ) -> None:
+        self.ground, self.layout, self.representatives = ground, layout, representatives
         kind = ir.FunctionType(
             VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS]
         )
@@ -85,16 +101,21 @@ class _Expand:
         self.successors = self.build.alloca(I64, name="successors")  # of the state at hand
         self.fullest = self.build.alloca(I64, name="fullest")  # an upper bound of all in `produced`
 
+        self.scratch = self.build.alloca(I64, layout.words, "scratch")
+
     def write(self) -> None:
         """Write the function."""
         build = self.build
         build.store(I64(0), self.fullest)
-        with _each(build, self.count) as position:
+        with each(build, self.count) as position:
             self.position = position
             needed = build.add(build.load(self.fullest), I64(len(self.ground.commands)))
             with build.if_then(build.icmp_unsigned(">", needed, self.room), likely=False):
                 self._stop(Event.NONE)
-            words = _load(build, self.states, position, self.layout.words)
+            state = state_at(build, self.states, position, self.layout.words)
+            if self.representatives:
+                self.weight = build.call(self.representatives.weigh, [state])
+            words = load(build, state, self.layout.words)
             block = Block(build, self.ground, self.layout, words)
             build.store(I64(0), self.successors)
             self._write_actions(block)
@@ -150,8 +171,13 @@ class _Expand:
         """Count a step, and write where it leads unless it changes nothing."""
         build = self.build
         target = self._target(block, command)
-        for counter in (self.successors, build.gep(self.fired, [I64(command.action)])):
-            build.store(build.add(build.load(counter), I64(1)), counter)
+        build.store(build.add(build.load(self.successors), I64(1)), self.successors)
+        fired = build.gep(self.fired, [I64(command.action)])
+        if self.representatives:
+            fired = build.bitcast(fired, F64.as_pointer())
+            build.store(build.fadd(build.load(fired), self.weight), fired)
+        else:
+            build.store(build.add(build.load(fired), I64(1)), fired)
         differs = ir.Constant(I1, 0)
         for before, after in zip(block.words, target, strict=True):
             if after is not before:
@@ -161,6 +187,10 @@ class _Expand:
 
     def _write_candidate(self, target: list[ir.Value], action: int) -> None:
         build, width = self.build, self.layout.words
+        if self.representatives:
+            store(build, target, self.scratch)
+            build.call(self.representatives.least, [self.scratch])
+            target = load(build, self.scratch, width)
         hash_ = hash_of(build, target)
         owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
         counter = build.gep(self.produced, [owner])
@@ -204,41 +234,13 @@ class _Expand:
         build.ret_void()
 
 
-@contextmanager
-def _each(build: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
-    """Write a loop over positions from 0; the builder stands behind it afterwards."""
-    entry = build.block
-    head, body, done = (build.append_basic_block(name) for name in ("head", "body", "done"))
-    build.branch(head)
-    build.position_at_end(head)
-    position = build.phi(I64, "position")
-    position.add_incoming(I64(0), entry)
-    build.cbranch(build.icmp_unsigned("<", position, count), body, done)
-    build.position_at_end(body)
-    yield position
-    position.add_incoming(build.add(position, I64(1)), build.block)
-    build.branch(head)
-    build.position_at_end(done)
-
-
-def _load(build: ir.IRBuilder, states: ir.Value, position: ir.Value, width: int) -> list[ir.Value]:
-    first = build.mul(position, I64(width))
-    return [build.load(build.gep(states, [build.add(first, I64(n))])) for n in range(width)]
-
-
-def _function(
-    module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]
-) -> tuple[ir.IRBuilder, tuple[ir.Argument, ...]]:
-    function = ir.Function(module, ir.FunctionType(result, arguments), name)
-    return ir.IRBuilder(function.append_basic_block("entry")), function.args
-
-
 def _write_first(
     module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
 ) -> None:
-    build, (states, count) = _function(module, name, I64, [WORDS, I64])
-    with _each(build, count) as position:
-        block = Block(build, ground, layout, _load(build, states, position, layout.words))
+    build, (states, count) = function(module, name, I64, [WORDS, I64])
+    with each(build, count) as position:
+        words = load(build, state_at(build, states, position, layout.words), layout.words)
+        block = Block(build, ground, layout, words)
         with build.if_then(block.truth(term), likely=False):
             build.ret(position)
     build.ret(count)
@@ -247,16 +249,17 @@ def _write_first(
 def _write_marks(
     module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
 ) -> None:
-    build, (states, count, marks) = _function(module, name, VOID, [WORDS, I64, BYTES])
-    with _each(build, count) as position:
-        block = Block(build, ground, layout, _load(build, states, position, layout.words))
+    build, (states, count, marks) = function(module, name, VOID, [WORDS, I64, BYTES])
+    with each(build, count) as position:
+        words = load(build, state_at(build, states, position, layout.words), layout.words)
+        block = Block(build, ground, layout, words)
         build.store(build.zext(block.truth(term), I8), build.gep(marks, [position]))
     build.ret_void()
 
 
 def _write_hash(module: ir.Module, layout: Layout) -> None:
-    build, (states, count, hashes) = _function(module, "hash", VOID, [WORDS, I64, WORDS])
-    with _each(build, count) as position:
-        words = _load(build, states, position, layout.words)
+    build, (states, count, hashes) = function(module, "hash", VOID, [WORDS, I64, WORDS])
+    with each(build, count) as position:
+        words = load(build, state_at(build, states, position, layout.words), layout.words)
         build.store(hash_of(build, words), build.gep(hashes, [position]))
     build.ret_void()

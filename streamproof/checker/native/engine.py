@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from streamproof.checker.counterexample import LeftRange, retrace
-from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
+from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction, counts_of
 from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.paths import EnginesDisagree, moved_path
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.program import Program
-from streamproof.checker.native.search import EnginesDisagree, Found, Search, widened
+from streamproof.checker.native.search import Found, Search, widened
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.checker.properties import Broken, Properties
 from streamproof.checker.ranges import find_outside
@@ -27,6 +29,7 @@ def explore(
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     threads: int | None = None,
+    symmetry: bool = False,
 ) -> Exploration:
     """Visit every reachable state of a traced model, nearest first, as the reference engine does.
 
@@ -37,6 +40,8 @@ def explore(
     Parameters
     ----------
     threads : a power of two; None for as many as the machine has cores for
+    symmetry : whether to keep one state of each orbit, which counts the same and shows as much, but
+        decides no promise
 
     Raises
     ------
@@ -48,7 +53,8 @@ def explore(
     wanted = 1 if limits.states_max is not None else threads or _threads()
     ranges: dict[str, tuple[int, int]] = {}
     while True:
-        search = Search(Program(model, ranges), limits, on_progress, wanted)
+        program = Program(model, ranges, symmetry=symmetry)
+        search = Search(program, limits, on_progress, wanted)
         stopped = None
         try:
             search.run()
@@ -72,7 +78,16 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
     witnesses = _witnesses(model, search)
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
-    return Exploration(counts, broken, path, witnesses, stopped, "native", decide)
+    return Exploration(
+        counts, broken, path, witnesses, stopped, "native", decide, _reduction(search)
+    )
+
+
+def _reduction(search: Search) -> Reduction | None:
+    symmetry = search.program.symmetry
+    if symmetry is None:
+        return None
+    return Reduction(search.kept, tuple((g.domain, len(g.members)) for g in symmetry.used))
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:
@@ -115,7 +130,27 @@ def _witnesses(model: Model[Any], search: Search) -> dict[Call, Path]:
     found = {
         call: search.first(where) for call, where in zip(calls, search.program.first, strict=False)
     }
-    return {call: search.path_to(at) for call, at in found.items() if at is not None}
+    paths = {call: search.path_to(at) for call, at in found.items() if at is not None}
+    if search.program.symmetry is None:
+        return paths
+    nearest = sorted(paths.items(), key=lambda item: len(item[1].steps))
+    shown = {call: _shown_by_likes(search.program, call, nearest) for call in calls}
+    return {call: path for call, path in shown.items() if path is not None}
+
+
+def _shown_by_likes(
+    program: Program, call: Call, nearest: Sequence[tuple[Call, Path]]
+) -> Path | None:
+    """Make a path to where a property holds of the first to where it holds for like elements."""
+    assert program.symmetry is not None
+    wanted = program.encoder.arguments_of(call)
+    for other, path in nearest:
+        if other.name == call.name:
+            pairs = zip(program.encoder.arguments_of(other), wanted, strict=True)
+            permutation = program.symmetry.sending((sort.name, a, b) for (sort, a), (_, b) in pairs)
+            if permutation is not None:
+                return moved_path(program, path, permutation)
+    return None
 
 
 def _threads() -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,19 +44,16 @@ class Layout:
     fixed: Mapping[int, int]
 
     @staticmethod
-    def of(cells: Sequence[Cell], fixed: Mapping[int, int]) -> Layout:
-        """Lay cells out in their order; none lies in two words."""
-        fields: dict[int, Field] = {}
-        word = shift = 0
-        for number, cell in enumerate(cells):
-            if number in fixed:
-                continue
-            bits = (cell.high - cell.low).bit_length()
-            if shift + bits > WORD_BITS:
-                word, shift = word + 1, 0
-            fields[number] = Field(word, shift, bits, cell.low)
-            shift += bits
-        return Layout(word + 1, fields, fixed)
+    def of(cells: Sequence[Cell], fixed: Mapping[int, int], order: Iterable[int]) -> Layout:
+        """Lay out the cells that change, in the given order."""
+        changing = [number for number in order if number not in fixed]
+        sizes = [
+            Field(0, 0, (cell.high - cell.low).bit_length(), cell.low)
+            for cell in map(cells.__getitem__, changing)
+        ]
+        places = placed(sizes)
+        words = places[-1].word + 1 if places else 1
+        return Layout(words, dict(zip(changing, places, strict=True)), fixed)
 
     def pack(self, states: Sequence[Keys]) -> NDArray[np.uint64]:
         """Pack states into rows of words."""
@@ -77,3 +74,14 @@ class Layout:
         }
         values.update(self.fixed)
         return tuple(values[number] for number in range(len(values)))
+
+
+def placed(fields: Iterable[Field]) -> list[Field]:
+    """Place fields one behind the other, wherever they are; none lies in two words."""
+    found, word, shift = [], 0, 0
+    for field in fields:
+        if shift + field.bits > WORD_BITS:
+            word, shift = word + 1, 0
+        found.append(replace(field, word=word, shift=shift))
+        shift += field.bits
+    return found

@@ -7,6 +7,7 @@ are left out. `streamproof.checker.liveness` says the same in a simpler way.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ class _Graph:
         return begun
 
     def _marks(self, number: int) -> NDArray[np.uint8]:
-        marks = [part.marks(number) for part in self.search.partitions]
+        ask = partial(self.search.program.marks, number)
+        marks = [part.ask(ask) for part in self.search.partitions]
         return np.concatenate(marks)
 
     def _lasso(

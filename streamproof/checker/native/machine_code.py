@@ -21,6 +21,7 @@ llvm.initialize_native_asmprinter()
 WORDS = ctypes.c_void_p
 """A pointer to an array, as `ndarray.ctypes.data` gives it."""
 COUNT = ctypes.c_int64
+NUMBER = ctypes.c_double
 
 
 class Library:

@@ -65,7 +65,8 @@ class Partition:
         self.produced = np.zeros(of, np.uint64)
         self.expanded_from = 0
         self.event = np.zeros(4, np.uint64)
-        self.fired = np.zeros(max(1, len(program.encoder.model.ground_actions)), np.uint64)
+        actions = max(1, len(program.encoder.model.ground_actions))
+        self.fired = np.zeros(actions, np.float64 if program.symmetry else np.uint64)
 
     @property
     def waiting(self) -> int:
@@ -132,9 +133,9 @@ class Partition:
         found: int = where(self._address(begin), count)
         return None if found == count else begin + found
 
-    def marks(self, number: int) -> NDArray[np.uint8]:
-        """Tell for each state whether a term of the promises is true in it."""
-        return self.program.marks(number, self._address(0), self.count)
+    def ask(self, function: Any) -> Any:
+        """Ask a function of the program about all states."""
+        return function(self._address(0), self.count)
 
     def expand_again(self, begin: int) -> int:
         """Write the successors of states from a number on; give the number that was reached."""
@@ -155,7 +156,7 @@ class Partition:
     def _address(self, number: int) -> int:
         return int(self.states.ctypes.data) + number * self.program.layout.words * 8
 
-    def _expand(self, expand: Any, begin: int, count: int, fired: NDArray[np.uint64]) -> None:
+    def _expand(self, expand: Any, begin: int, count: int, fired: NDArray[Any]) -> None:
         self.produced[:] = 0
         expand(
             self._address(begin),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -18,6 +18,7 @@ from streamproof.checker.native.grounding import ground
 from streamproof.checker.native.layout import Layout
 from streamproof.checker.native.machine_code import (
     COUNT,
+    NUMBER,
     WORDS,
     Library,
     compile_module,
@@ -25,13 +26,14 @@ from streamproof.checker.native.machine_code import (
     kept_file,
     machine_name,
 )
+from streamproof.checker.native.symmetry import Symmetry, alike_elements
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
 """What `expand` gives and takes."""
-VERSION = 5
+VERSION = 6
 """Raised when the same model would be compiled to something else."""
 
 
@@ -44,9 +46,10 @@ class Program:
     cells : what each may be
     initial : the distinct initial states, as numbers, each with its place among all initial states
     branching : the most successors of a state
+    symmetry : what is used of the model's symmetry; None if nothing is
     """
 
-    def __init__(self, model: Model[Any], ranges: Ranges) -> None:
+    def __init__(self, model: Model[Any], ranges: Ranges, *, symmetry: bool = False) -> None:
         self.encoder = Encoder(trace_model(type(model)), model)
         starts = [self.encoder.encode(state) for state in model.initial_states()]
         self.starts = len(starts)
@@ -54,12 +57,13 @@ class Program:
         for start, state in enumerate(starts):
             self.initial.setdefault(state, start)
         self.cells = cells_of(self.encoder, tuple(self.initial), ranges)
-        image, about = self._compiled()
-        self.layout = Layout.of(self.cells, dict(about["fixed"]))
+        self.symmetry: Symmetry | None = None
+        image, about = self._compiled(symmetry)
         self.branching: int = about["branching"]
         names = [f"first_{number}" for number in range(about["asked"])]
         names_of_marks = [f"mark_{number}" for number in range(about["promises"])]
         all_names = ["expand", "hash", "first_breaking", *names, *names_of_marks]
+        all_names += ["represent", "weigh_all"] if self.symmetry else []
         library = Library(image, all_names)
         self._library = library
         self.expand = library.function("expand", *EXPAND)
@@ -74,6 +78,21 @@ class Program:
         self._hash(states.ctypes.data, len(states), hashes.ctypes.data)
         return hashes
 
+    def represent(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Give the representatives of packed states, a row each."""
+        states = states.copy()
+        if self.symmetry:
+            represent = self._library.function("represent", None, WORDS, COUNT)
+            represent(states.ctypes.data, len(states))
+        return states
+
+    def weigh(self, states: int, count: int) -> float:
+        """Count the states for which so many representatives at an address stand."""
+        if not self.symmetry:
+            return count
+        total: float = self._library.function("weigh_all", NUMBER, WORDS, COUNT)(states, count)
+        return total
+
     def marks(self, number: int, states: int, count: int) -> NDArray[np.uint8]:
         """Tell for each of so many states at an address whether a term of the promises is true."""
         marks = np.zeros(count, np.uint8)
@@ -87,19 +106,20 @@ class Program:
         self._other = Library(image, ["expand"])  # lives as long as its functions
         return self._other.function("expand", *EXPAND)
 
-    def _compiled(self) -> tuple[bytes, dict[str, Any]]:
+    def _compiled(self, symmetry: bool) -> tuple[bytes, dict[str, Any]]:
         """Look the code up, or compile and keep it: a line about the code, then the code."""
-        file = kept_file(_key(self.encoder, self.cells, tuple(self.initial)))
+        file = kept_file(_key(self.encoder, self.cells, tuple(self.initial), symmetry))
         try:
             first, _, image = file.read_bytes().partition(b"\n")
             about = json.loads(first)
             if about["digest"] == hashlib.sha256(image).hexdigest():
+                self._lay_out(dict(about["fixed"]), symmetry)
                 return image, about
         except (OSError, ValueError, TypeError, KeyError):
             pass  # not there, or damaged: it is made anew
         grounded = ground(self.encoder, self.cells, tuple(self.initial))
-        layout = Layout.of(self.cells, grounded.fixed)
-        image = compile_module(write_module(grounded, layout))
+        self._lay_out(grounded.fixed, symmetry)
+        image = compile_module(write_module(grounded, self.layout, self.symmetry))
         about = {
             "fixed": list(grounded.fixed.items()),
             "branching": len(grounded.commands),
@@ -110,10 +130,21 @@ class Program:
         keep(file, json.dumps(about).encode() + b"\n" + image)
         return image, about
 
+    def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
+        """Say what is symmetric, if that is asked, and where each cell lies."""
+        order: Sequence[int] = range(len(self.cells))
+        if symmetry:
+            alike = alike_elements(self.encoder, self.cells, tuple(self.initial), fixed)
+            found = Symmetry(self.encoder, alike, fixed)
+            if found.used:
+                self.symmetry, order = found, found.cell_order
+        self.layout = Layout.of(self.cells, fixed, order)
 
-def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> str:
+
+def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys], symmetry: bool) -> str:
     """Tell apart whatever would be compiled differently."""
-    parts = (VERSION, machine_name(), _form(encoder.traced), encoder.constants, cells, initial)
+    form = _form(encoder.traced)
+    parts = (VERSION, machine_name(), form, encoder.constants, cells, initial, symmetry)
     return "\n".join(map(repr, parts))
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from streamproof.checker.exploration import Path
 from streamproof.checker.limits import LimitReached, Limits, default_memory_mb
+from streamproof.checker.native.cells import Keys
 from streamproof.checker.native.codegen import Event
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
+from streamproof.checker.native.paths import path_along
 from streamproof.checker.native.program import Program
 from streamproof.checker.native.team import Team
 from streamproof.checker.progress import OnProgress, Progress
-from streamproof.lang import Disabled
 
 BUFFER = 1 << 17
 """Successors that a thread writes before they are kept."""
@@ -29,10 +29,6 @@ REPORT_EVERY_SECONDS = 0.05
 """How often progress is told, and memory looked at."""
 STATES_MOST = 2**32 - 2
 """States that links can tell apart."""
-
-
-class EnginesDisagree(Exception):
-    """The compiled code takes a step that the model's own methods do not. Streamproof is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,8 @@ class Search:
         LimitReached : if a limit ends the search
         """
         try:
-            states = self.program.layout.pack(tuple(self.program.initial))
+            initial = self.program.layout.pack(tuple(self.program.initial))
+            states = self.program.represent(initial)
             for part in self.partitions:
                 part.start(states)
                 self._ask_invariants(part, 0)
@@ -97,14 +94,20 @@ class Search:
             self._team.leave()
 
     @property
-    def distinct(self) -> int:
-        """How many states were found."""
+    def kept(self) -> int:
+        """How many states are kept: as many as were found, or one for each orbit of them."""
         return sum(part.count for part in self.partitions)
 
     @property
+    def distinct(self) -> int:
+        """How many states were found."""
+        found: float = sum(part.ask(self.program.weigh) for part in self.partitions)
+        return round(found)
+
+    @property
     def fired(self) -> list[int]:
-        """Per ground action, how often it was taken."""
-        return [int(count) for count in np.sum([part.fired for part in self.partitions], axis=0)]
+        """Per ground action, how often it was taken; the same for all of an orbit's."""
+        return [round(count) for count in np.sum([part.fired for part in self.partitions], axis=0)]
 
     def located(self, reference: int) -> tuple[Partition, int]:
         """Find a state by its number in the search: its partition, and its number there."""
@@ -112,26 +115,27 @@ class Search:
         return self.partitions[owner], number
 
     def path_to(self, reference: int, *more: int) -> Path:
-        """Go back from a state to an initial one, then run the way there with the model's methods.
+        """Go back from a state to an initial one, and find the steps with the model's methods.
+
+        Parameters
+        ----------
+        reference : the state, as a number of the search
+        more : ground actions to take from the state on
 
         Raises
         ------
         EnginesDisagree : if they do not lead there
         """
+        return path_along(self.program, self._way_to(reference), more)
+
+    def _way_to(self, reference: int) -> list[Keys]:
+        """List the kept states on a shortest way to one of them."""
         rows = []
         while reference != NO_LINK:
             part, number = self.located(reference)
             rows.append(self.program.layout.unpack(part.state(number)))
             reference = int(part.links[number])
-        first, *others = reversed(rows)
-        start = self.program.initial[first]
-        model = self.program.encoder.model
-        state = next(islice(model.initial_states(), start, None))
-        steps = []
-        for wanted in others:
-            step, state = self._step_to(state, wanted)
-            steps.append(step)
-        return Path(start, (*steps, *more))
+        return rows[::-1]
 
     def first(self, where: Any) -> int | None:
         """Find a state nearest to the start that a function of the program finds."""
@@ -158,7 +162,7 @@ class Search:
         if time.monotonic() > self._report_at:
             self.limits.check_memory()
             done = sum(part.done for part in self.partitions)
-            self.on_progress(Progress(done, self.distinct, self.depth))
+            self.on_progress(Progress(done, self.kept, self.depth))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
         self._team.do(Partition.expand)
         known = [part.count for part in self.partitions]
@@ -184,24 +188,8 @@ class Search:
             self.found = Found(Event.NONE, part.reference(breaking))
 
     def _out_of_room(self) -> None:
-        self.limits.check_states(self.distinct)
-        raise LimitReached(
-            f"there is no memory for more than {self.distinct:,} states: raise --memory"
-        )
-
-    def _step_to(self, state: Any, wanted: tuple[int, ...]) -> tuple[int, Any]:
-        encoder = self.program.encoder
-        for number, (call, act) in enumerate(encoder.model.ground_actions):
-            try:
-                target = act(state, *call.arguments)
-            except (Disabled, AssertionError):
-                continue
-            if encoder.encode(target) == wanted:
-                return number, target
-        raise EnginesDisagree(
-            f"no action of {type(encoder.model).__name__} leads from {state} to "
-            f"{encoder.decode(wanted)}, which the compiled model reaches in one step"
-        )
+        self.limits.check_states(self.kept)
+        raise LimitReached(f"there is no memory for more than {self.kept:,} states: raise --memory")
 
 
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:

@@ -272,10 +272,18 @@ def bounded(number: Any) -> Any:
     return number
 
 
-def random_model(seed: int) -> Base:
-    """Write the model of a seed."""
+def random_model(seed: int, *, alike: bool = False) -> Base:
+    """Write the model of a seed.
+
+    Parameters
+    ----------
+    alike : whether nothing tells elements of a domain apart
+    """
     random = Random(seed)
     kind = type(f"Random{seed}", (Base,), Writer(random).methods())
     ps, qs = Domain(P, random.randrange(1, 4)), Domain(Q, random.randrange(1, 3))
     ready = Map.build(ps, lambda p: random.random() < 0.5)
+    if alike:
+        ps, qs = Domain(P, 3), Domain(Q, random.randrange(1, 4))
+        ready = Map.fill(ps, random.random() < 0.5)
     return kind(ps, qs, random.randrange(1, 4), ready)

@@ -15,8 +15,9 @@ from streamproof.checker.native import codegen, search
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.machine_code import kept_file
 from streamproof.checker.native.partition import Partition, reserve
+from streamproof.checker.native.paths import EnginesDisagree
 from streamproof.checker.native.program import Program
-from streamproof.checker.native.search import EnginesDisagree, Search
+from streamproof.checker.native.search import Search
 from streamproof.checker.native.team import Team
 from streamproof.checker.native.terms import Terms
 from streamproof.checker.progress import ignore

@@ -1,0 +1,85 @@
+"""Paths: the way that a search went, as steps that the model's own methods take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from streamproof.checker.lasso import Path
+from streamproof.checker.native.cells import Encoder, Keys
+from streamproof.checker.native.program import Program
+from streamproof.checker.native.symmetry import Permutation, moved
+from streamproof.lang import Disabled
+from streamproof.lang.model import Call
+
+
+class EnginesDisagree(Exception):
+    """The compiled code takes a step that the model's own methods do not. Streamproof is wrong."""
+
+
+def path_along(program: Program, way: Sequence[Keys], more: Iterable[int] = ()) -> Path:
+    """Find the steps of a way that a search went, from an initial state on.
+
+    Where a state stands for its orbit, a step may lead to another state of the next orbit. Then all
+    that came before changes places such that it leads to the very state that is wanted.
+
+    Parameters
+    ----------
+    way : states, as numbers; representatives if the program has any
+    more : ground actions to take from the last state on
+
+    Raises
+    ------
+    EnginesDisagree : if the model's methods do not lead along it
+    """
+    path = Path(program.initial[way[0]])
+    for before, wanted in pairwise(way):
+        action, reached = _step(program, before, wanted)
+        path = Path(path.start, (*path.steps, action))
+        if program.symmetry:
+            path = moved_path(program, path, program.symmetry.between(reached, wanted))
+    return Path(path.start, (*path.steps, *more))
+
+
+def moved_path(program: Program, path: Path, permutation: Permutation) -> Path:
+    """Let elements change places on a path."""
+    encoder = program.encoder
+    calls = [call for call, _ in encoder.model.ground_actions]
+    numbers = {call: number for number, call in enumerate(calls)}
+    starts = {start: state for state, start in program.initial.items()}
+    return Path(
+        program.initial[moved(encoder, starts[path.start], permutation)],
+        tuple(numbers[moved_call(encoder, calls[step], permutation)] for step in path.steps),
+    )
+
+
+def moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
+    """Let elements change places in the arguments of an action or a property."""
+    sent = [
+        encoder.domains[sort.name].elements[permutation[sort.name][index]]
+        for sort, index in encoder.arguments_of(call)
+    ]
+    return replace(call, arguments=tuple(sent))
+
+
+def _step(program: Program, before: Keys, wanted: Keys) -> tuple[int, Keys]:
+    """Find an action that leads from a state to one of a wanted orbit, and the state there."""
+    encoder, model = program.encoder, program.encoder.model
+    state = encoder.decode(before)
+    for number, (call, act) in enumerate(model.ground_actions):
+        try:
+            target = encoder.encode(act(state, *call.arguments))
+        except (Disabled, AssertionError):
+            continue
+        if target == wanted or _representative(program, target) == wanted:
+            return number, target
+    raise EnginesDisagree(
+        f"no action of {type(model).__name__} leads from {state} to {encoder.decode(wanted)}, "
+        "which the compiled model reaches in one step"
+    )
+
+
+def _representative(program: Program, state: Keys) -> Keys:
+    layout = program.layout
+    return layout.unpack(program.represent(layout.pack([state]))[0])
