@@ -1,8 +1,4 @@
-"""Forecasts: how large a search will be, from searches of smaller sizes and the first part of it.
-
-The sizes are chosen along one path up to the wanted size, as far as the limits allow, and by arms
-that leave it for a step along each axis.
-"""
+"""Forecasts: how large a search will be, from smaller sizes and the first part of it."""
 
 from __future__ import annotations
 
@@ -11,27 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamproof.checker.engines import explore, explore_natively
-from streamproof.checker.exploration import INTERRUPTED, Exploration
-from streamproof.checker.growth import Estimate, Kind, Point, down, estimate, is_below
+from streamproof.checker.climb import Climb, Searched
+from streamproof.checker.engines import explore_natively
+from streamproof.checker.exploration import Exploration
+from streamproof.checker.growth import Estimate, down, estimate
 from streamproof.checker.ladder import Ladder
 from streamproof.checker.limits import Limits, memory_mb
 from streamproof.checker.multipliers import Multipliers, multipliers_of
 from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
-from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
+from streamproof.lang import Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Counts
 
-SIZES_MAX = 14
-"""Smaller sizes that are searched."""
 KNOWN_LEAST = 3
 """Smaller sizes without which nothing is said."""
-ROOM = 10
-"""How many times the states of a size must fit before a domain or tuple grows further."""
 SMALL = 3_000
 """States up to which each is looked at in Python, for what multiplies them."""
 FACTOR_MAX = 30.0
@@ -139,22 +132,16 @@ def forecast(
 
     Parameters
     ----------
+    model_class : what is to be searched
     size : settings as `at_size` takes them
     budget : how much may be searched for that
+    on_progress : told now and then how far the search of one size is
 
     Raises
     ------
     UnknownSize, BrokenAssumption : if there is no such size
     """
     return _Forecaster(model_class, size, budget or Budget(), on_progress).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A size, and what a search of it found; None if there is no such size."""
-
-    size: Mapping[str, Any]
-    result: Exploration | None
 
 
 @dataclass
@@ -185,11 +172,9 @@ class _Forecaster:
     size: Mapping[str, Any]
     budget: Budget
     on_progress: OnProgress
-    ladder: Ladder = field(init=False)
-    found: dict[str, _Search] = field(default_factory=dict)
+    climb: Climb = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ladder = Ladder.to(self.model_class, self.size)
         try:
             trace_model(self.model_class)
             self.is_traced = True
@@ -202,8 +187,15 @@ class _Forecaster:
         model = at_size(self.model_class, self.size)
         check_assumptions(model)
         first, cost = self._search_wanted(model)
-        self.found[repr(dict(self.size))] = _Search(self.size, first)
-        reason = self._climb(first) if first.unfinished else ""
+        self.climb = Climb(
+            self.model_class,
+            Ladder.to(self.model_class, self.size),
+            self.states_max,
+            self.is_traced,
+            self.on_progress,
+            {repr(dict(self.size)): Searched(self.size, first)},
+        )
+        reason = self.climb.run() if first.unfinished else ""
         states = self._estimate("distinct") if not reason else None
         steps = self._estimate("generated") if not reason else None
         reason = reason or self._doubt(states)
@@ -217,8 +209,6 @@ class _Forecaster:
             self._multipliers(),
             reason,
         )
-
-    # ----------------------------------------------------------------------- searching
 
     def _search_wanted(self, model: Model[Any]) -> tuple[Exploration, Cost]:
         """Search the first part of the wanted size, and measure what it costs."""
@@ -235,134 +225,19 @@ class _Forecaster:
 
         return found, Cost(bytes_per_state(Program(model, {}).layout.words), seconds)
 
-    def _climb(self, first: Exploration) -> str:
-        """Search smaller sizes; say why that is of no use, if it is."""
-        if first.broken:
-            names = ", ".join(broken.name for broken in first.broken)
-            return f"the search ends early: {names} does not hold. Run streamproof check"
-        if first.stopped == INTERRUPTED:
-            return INTERRUPTED
-        if not self.ladder.axes:
-            return "no setting is a number that could be smaller"
-        while not self.ladder.is_too_long:
-            try:
-                self._walk()
-                self._reach_out()
-            except KeyboardInterrupt:
-                return INTERRUPTED
-            shrinking = self._shrinking()
-            if shrinking is None:
-                return ""
-            self.ladder = self.ladder.without(shrinking)
-        return "there are too many smaller sizes on the way: ask for a smaller one"
-
-    def _search(self, point: Point) -> Exploration | None:
-        """Search a size; None if it makes no sense, or enough sizes were searched."""
-        size = self.ladder.size_at(point)
-        key = repr(size)
-        if key not in self.found:
-            if len(self.found) > SIZES_MAX:
-                return None
-            try:
-                model = at_size(self.model_class, size)
-                check_assumptions(model)
-                self.found[key] = _Search(size, self._explore(model))
-            except (StreamproofError, ValueError, LookupError, ArithmeticError):
-                self.found[key] = _Search(size, None)
-        return self.found[key].result
-
-    def _explore(self, model: Model[Any]) -> Exploration:
-        engine = explore if self.is_traced else explore_by_reference
-        limits = Limits(states_max=self.states_max)
-        found = engine(model, limits=limits, on_progress=self.on_progress)
-        if found.stopped == INTERRUPTED:
-            raise KeyboardInterrupt
-        return found
-
-    def _walk(self) -> None:
-        """Search one path of sizes, from the smallest up to where it becomes too much."""
-        point = self.ladder.bottom
-        self._search(point)
-        closed: set[int] = set()
-        while (choice := self._next_on_path(point, closed)) is not None:
-            axis, above = choice
-            is_near = self._expected(above) <= self.states_max
-            found = self._search(above) if is_near else None
-            if not is_near or (found is not None and found.stopped is not None):
-                closed.add(axis)
-            else:
-                point = above
-
-    def _next_on_path(self, point: Point, closed: set[int]) -> tuple[int, Point] | None:
-        """Choose the axis that is furthest behind; domains and lengths come first."""
-        choices = []
-        is_crowded = self._expected(point) * ROOM > self.states_max and any(
-            axis.kind is Kind.NUMBER for axis in self.ladder.axes
-        )
-        for number, axis in enumerate(self.ladder.axes):
-            above = down(point, number, -1)
-            if number in closed or not self.ladder.has(above) or above == self.ladder.top:
-                continue
-            share = (point[number] - axis.least) / (axis.wanted - axis.least)
-            waits = is_crowded and axis.kind is Kind.SIZE
-            choices.append((waits, axis.kind, share, number, above))
-        return min(choices)[-2:] if choices else None
-
-    def _reach_out(self) -> None:
-        """Search a step up on every axis, and what lies just below the wanted size."""
-        for number, axis in enumerate(self.ladder.axes):
-            for level in range(axis.least + 1, axis.wanted + 1):
-                known = self._counts("distinct")
-                above = (down(point, number, -1) for point in known if point[number] == level - 1)
-                near = [(self._expected(point), point) for point in above if self._is_open(point)]
-                for _, point in sorted(near)[-1:]:
-                    self._search(point)
-        top, axes = self.ladder.top, range(len(self.ladder.axes))
-        pairs = {down(down(top, one), other) for one in axes for other in axes if one != other}
-        for point in [*sorted(pairs), *(down(top, number) for number in axes)]:
-            if self._is_open(point):
-                self._search(point)
-
-    def _is_open(self, point: Point) -> bool:
-        """Tell whether a size lies below the wanted one and within reach."""
-        is_below = self.ladder.has(point) and point != self.ladder.top
-        return is_below and self._expected(point) <= self.states_max
-
-    # ----------------------------------------------------------------------- what is known
-
-    def _counts(self, what: str) -> dict[Point, int]:
-        """Give a count of every size of the ladder that was searched to its end."""
-        known = {}
-        for point in self.ladder.points():
-            search = self.found.get(repr(self.ladder.size_at(point)))
-            if search and search.result and not search.result.unfinished:
-                known[point] = getattr(search.result.counts, what)
-        return known
-
-    def _expected(self, point: Point) -> float:
-        """Guess the states of a size from those that were searched; at least what there are."""
-        below = [other for other in self.ladder.points() if is_below(other, point)]
-        known = {key: value for key, value in self._counts("distinct").items() if key in below}
-        guess = estimate(known, below, self.ladder.axes)
-        return guess.value if guess else max(known.values(), default=1)
-
     def _estimate(self, what: str) -> Estimate | None:
-        return estimate(self._counts(what), self.ladder.points(), self.ladder.axes)
-
-    def _shrinking(self) -> int | None:
-        """Find an axis on which a step up did not lead to more states: it is no measure of size."""
-        known = self._counts("distinct")
-        for number in range(len(self.ladder.axes)):
-            for point, states in known.items():
-                if states < known.get(down(point, number), 0):
-                    return number
-        return None
+        found = estimate(
+            self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes
+        )
+        first = self.climb.found[repr(dict(self.size))].result
+        assert first is not None
+        return found and found.at_least(getattr(first.counts, what))
 
     def _doubt(self, states: Estimate | None) -> str:
         """Say why an estimate is none."""
         if self.is_exact:
             return ""
-        known = len(self._counts("distinct"))
+        known = len(self.climb.counts("distinct"))
         if states is None or known < KNOWN_LEAST:
             return f"only {known} smaller sizes could be searched to their end: too few to go by"
         if states.factor > FACTOR_MAX:
@@ -375,29 +250,31 @@ class _Forecaster:
 
     @property
     def is_exact(self) -> bool:
-        return self.ladder.top in self._counts("distinct")
+        return self.climb.ladder.top in self.climb.counts("distinct")
 
     def _last_steps(self) -> dict[str, float]:
         """Give for each axis the growth over it that was measured at the largest size."""
-        known = self._counts("distinct")
+        known = self.climb.counts("distinct")
         factors: dict[str, float] = {}
         for point, states in sorted(known.items(), key=lambda pair: pair[1]):
-            for number, axis in enumerate(self.ladder.axes):
+            for number, axis in enumerate(self.climb.ladder.axes):
                 if (below := down(point, number)) in known:
                     factors[str(axis)] = states / known[below]
         return dict(sorted(factors.items(), key=lambda pair: -pair[1]))
 
     def _explored(self) -> Iterator[Explored]:
         """List what was searched, with the growth over a size that is one step smaller."""
-        known = self._counts("distinct")
-        points = {repr(self.ladder.size_at(point)): point for point in self.ladder.points()}
-        for key, search in self.found.items():
+        known = self.climb.counts("distinct")
+        points = {
+            repr(self.climb.ladder.size_at(point)): point for point in self.climb.ladder.points()
+        }
+        for key, search in self.climb.found.items():
             if search.result is None:
                 continue
             point, counts = points.get(key), search.result.counts
             grown = [
                 (counts.distinct / known[below], str(axis))
-                for number, axis in enumerate(self.ladder.axes)
+                for number, axis in enumerate(self.climb.ladder.axes)
                 if point in known and (below := down(point, number)) in known
             ]
             by, on = max(grown, default=(None, ""))
@@ -407,7 +284,7 @@ class _Forecaster:
         """Measure them at the largest size that is small enough."""
         small = [
             (search.result.counts.distinct, number, search.size)
-            for number, search in enumerate(self.found.values())
+            for number, search in enumerate(self.climb.found.values())
             if search.result
             and not search.result.unfinished
             and search.result.counts.distinct <= SMALL

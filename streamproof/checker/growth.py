@@ -103,6 +103,11 @@ class Estimate:
         """By how much the number may be too large or too small: 1 if it is known."""
         return 1.0 if self.deviation == 0 else max(FACTOR_LEAST, math.exp(SPREAD * self.deviation))
 
+    def at_least(self, count: int) -> Estimate:
+        """Raise an estimate to what is known to be there, and trust it the less for that."""
+        lacking = max(0.0, math.log(count) - self.logarithm)
+        return Estimate(self.logarithm + lacking, self.deviation + lacking)
+
 
 def estimate(
     counts: Mapping[Point, int], points: Sequence[Point], axes: Sequence[Axis]
