@@ -35,15 +35,17 @@ def measure(target: str, size: dict[str, Any], truth: int) -> dict[str, Any]:
     limit = min(FULL, truth // 2)
     began = time.perf_counter()
     found = forecast(model_class, size, budget=Budget(limit, limit))
+    guess = found.from_smaller  # raised to half of the truth, it could hardly be wrong
     return {
         "model": Path(target).stem,
         "size": ", ".join(f"{name}={value}" for name, value in size.items()),
         "limit": limit,
         "searched": len(found.sizes),
         "truth": truth,
-        "estimate": found.states and round(found.states.value),
-        "factor": found.states and round(found.states.factor, 2),
-        "ratio": found.states and round(found.states.value / truth, 3),
+        "estimate": guess and round(guess.value),
+        "factor": guess and round(guess.factor, 2),
+        "ratio": guess and round(guess.value / truth, 3),
+        "raised": found.is_raised,
         "reason": found.reason,
         "seconds": round(time.perf_counter() - began, 1),
     }

@@ -97,6 +97,8 @@ class Forecast:
     engine : which engine the costs are of
     sizes : what was searched, in that order; the wanted size comes first
     states, steps : estimates; without a deviation where they are exact; None if there is none
+    from_smaller : the states as the smaller sizes alone have it; `states` is raised to what the
+        first part of the search has found already
     settings : by axis, how many times as many states a step of it makes, at the largest size known
     reason : why there is no estimate; empty if there is one
     """
@@ -106,6 +108,7 @@ class Forecast:
     cost: Cost
     states: Estimate | None
     steps: Estimate | None
+    from_smaller: Estimate | None
     settings: Mapping[str, float]
     multipliers: Multipliers | None
     reason: str = ""
@@ -114,6 +117,11 @@ class Forecast:
     def is_exact(self) -> bool:
         """Whether the wanted size itself was searched to its end."""
         return not self.sizes[0].outcome
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the smaller sizes point to fewer states than were found already."""
+        return self.states != self.from_smaller
 
     @property
     def seconds(self) -> tuple[float, float] | None:
@@ -203,8 +211,9 @@ class _Forecaster:
             "native" if self.is_traced else "reference",
             tuple(self._explored()),
             cost,
+            states and (None if reason else states.at_least(first.counts.distinct)),
+            steps and (None if reason else steps.at_least(first.counts.generated)),
             None if reason else states,
-            None if reason else steps,
             self._last_steps(),
             self._multipliers(),
             reason,
@@ -226,12 +235,7 @@ class _Forecaster:
         return found, Cost(bytes_per_state(Program(model, {}).layout.words), seconds)
 
     def _estimate(self, what: str) -> Estimate | None:
-        found = estimate(
-            self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes
-        )
-        first = self.climb.found[repr(dict(self.size))].result
-        assert first is not None
-        return found and found.at_least(getattr(first.counts, what))
+        return estimate(self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes)
 
     def _doubt(self, states: Estimate | None) -> str:
         """Say why an estimate is none."""
