@@ -7,6 +7,7 @@ import typer
 from streamproof.cli import (
     certify,
     check,
+    forecast,
     graph,
     list_models,
     mutate,
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("check")(with_exit_code(check.check))
+app.command("forecast")(with_exit_code(forecast.forecast))
 app.command("replay")(with_exit_code(replay.replay))
 app.command("show")(with_exit_code(show.show))
 app.command("graph")(with_exit_code(graph.graph))

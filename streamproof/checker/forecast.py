@@ -1,0 +1,299 @@
+"""Forecasts: how large a search will be, from smaller sizes and the first part of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamproof.checker.climb import Climb, Searched
+from streamproof.checker.engines import explore_natively
+from streamproof.checker.exploration import Exploration
+from streamproof.checker.growth import Estimate, down, estimate
+from streamproof.checker.ladder import Ladder
+from streamproof.checker.limits import Limits, memory_mb
+from streamproof.checker.multipliers import Multipliers, multipliers_of
+from streamproof.checker.progress import OnProgress, Progress, ignore
+from streamproof.checker.properties import check_assumptions
+from streamproof.checker.reference import explore as explore_by_reference
+from streamproof.lang import Untraceable, WrongDefinition
+from streamproof.lang.model import Model
+from streamproof.lang.trace import trace_model
+from streamproof.models.sizes import at_size
+from streamproof.models.verdict import Counts
+
+KNOWN_LEAST = 3
+"""Smaller sizes without which nothing is said."""
+SMALL = 3_000
+"""States up to which each is looked at in Python, for what multiplies them."""
+FACTOR_MAX = 30.0
+"""How far off an estimate may be before it is none."""
+TIME_FACTOR = 2.0
+"""How much faster or slower a step may be than those at the start of the search."""
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be searched for a forecast.
+
+    Attributes
+    ----------
+    states : distinct states of each size by the native engine
+    states_reference : the same where a model cannot be traced
+    """
+
+    states: int = 1_000_000
+    states_reference: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A size that was searched.
+
+    Attributes
+    ----------
+    outcome : empty if all states were found, else why not
+    grew_by : how many times the states of one step less on `grew_on`; None if that is not known
+    """
+
+    size: Mapping[str, Any]
+    counts: Counts
+    outcome: str = ""
+    grew_by: float | None = None
+    grew_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a search of the wanted size takes.
+
+    Attributes
+    ----------
+    bytes_per_state : with its share of the index
+    seconds_per_step : as measured at the start of the search
+    """
+
+    bytes_per_state: float
+    seconds_per_step: float
+
+    def memory_mb(self, states: float) -> float:
+        """Give the memory of so many states, in MiB."""
+        return states * self.bytes_per_state / _MIB
+
+    def seconds(self, steps: float) -> tuple[float, float]:
+        """Give the time of so many steps: at least, at most."""
+        about = steps * self.seconds_per_step
+        return about / TIME_FACTOR, about * TIME_FACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How large a search will be, and from what that is known.
+
+    Attributes
+    ----------
+    engine : which engine the costs are of
+    sizes : what was searched, in that order; the wanted size comes first
+    states, steps : estimates; without a deviation where they are exact; None if there is none
+    from_smaller : the states as the smaller sizes alone have it; `states` is raised to what the
+        first part of the search has found already
+    settings : by axis, how many times as many states a step of it makes, at the largest size known
+    reason : why there is no estimate; empty if there is one
+    """
+
+    engine: str
+    sizes: tuple[Explored, ...]
+    cost: Cost
+    states: Estimate | None
+    steps: Estimate | None
+    from_smaller: Estimate | None
+    settings: Mapping[str, float]
+    multipliers: Multipliers | None
+    reason: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the wanted size itself was searched to its end."""
+        return not self.sizes[0].outcome
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the smaller sizes point to fewer states than were found already."""
+        return self.states != self.from_smaller
+
+    @property
+    def seconds(self) -> tuple[float, float] | None:
+        """How long the search takes, at least and at most; None if that is not known."""
+        return self.cost.seconds(self.steps.value) if self.steps else None
+
+
+def forecast(
+    model_class: type[Model[Any]],
+    size: Mapping[str, Any],
+    *,
+    budget: Budget | None = None,
+    on_progress: OnProgress = ignore,
+) -> Forecast:
+    """Say how many states a model has at a size, and what a search of them takes.
+
+    Parameters
+    ----------
+    model_class : what is to be searched
+    size : settings as `at_size` takes them
+    budget : how much may be searched for that
+    on_progress : told now and then how far the search of one size is
+
+    Raises
+    ------
+    UnknownSize, BrokenAssumption : if there is no such size
+    """
+    return _Forecaster(model_class, size, budget or Budget(), on_progress).run()
+
+
+@dataclass
+class _Clock:
+    """Measures how fast a search goes once it does, and passes its progress on."""
+
+    on_progress: OnProgress
+    first: tuple[float, int] | None = None
+    last: tuple[float, int] = (0.0, 0)
+
+    def __call__(self, progress: Progress) -> None:
+        self.last = (time.perf_counter(), progress.expanded)
+        if self.first is None or progress.expanded < self.first[1]:
+            self.first = self.last  # a search that was begun anew counts from there
+        self.on_progress(progress)
+
+    @property
+    def seconds_per_state(self) -> float:
+        """Seconds for each state whose steps were taken; 0 if it went too fast to tell."""
+        if self.first is None or self.last[1] <= self.first[1]:
+            return 0.0
+        return (self.last[0] - self.first[0]) / (self.last[1] - self.first[1])
+
+
+@dataclass
+class _Forecaster:
+    model_class: type[Model[Any]]
+    size: Mapping[str, Any]
+    budget: Budget
+    on_progress: OnProgress
+    climb: Climb = field(init=False)
+
+    def __post_init__(self) -> None:
+        try:
+            trace_model(self.model_class)
+            self.is_traced = True
+        except (Untraceable, WrongDefinition):
+            self.is_traced = False
+        budget = self.budget
+        self.states_max = budget.states if self.is_traced else budget.states_reference
+
+    def run(self) -> Forecast:
+        model = at_size(self.model_class, self.size)
+        check_assumptions(model)
+        first, cost = self._search_wanted(model)
+        self.climb = Climb(
+            self.model_class,
+            Ladder.to(self.model_class, self.size),
+            self.states_max,
+            self.is_traced,
+            self.on_progress,
+            {repr(dict(self.size)): Searched(self.size, first)},
+        )
+        reason = self.climb.run() if first.unfinished else ""
+        states = self._estimate("distinct") if not reason else None
+        steps = self._estimate("generated") if not reason else None
+        reason = reason or self._doubt(states)
+        return Forecast(
+            "native" if self.is_traced else "reference",
+            tuple(self._explored()),
+            cost,
+            states and (None if reason else states.at_least(first.counts.distinct)),
+            steps and (None if reason else steps.at_least(first.counts.generated)),
+            None if reason else states,
+            self._last_steps(),
+            self._multipliers(),
+            reason,
+        )
+
+    def _search_wanted(self, model: Model[Any]) -> tuple[Exploration, Cost]:
+        """Search the first part of the wanted size, and measure what it costs."""
+        clock = _Clock(self.on_progress)
+        before = memory_mb()
+        engine = explore_natively if self.is_traced else explore_by_reference
+        found = engine(model, limits=Limits(states_max=self.states_max), on_progress=clock)
+        seconds = clock.seconds_per_state * found.counts.distinct / found.counts.generated
+        if not self.is_traced:
+            held = max(1, memory_mb() - before) * _MIB / found.counts.distinct
+            return found, Cost(held, seconds)
+        from streamproof.checker.native.partition import bytes_per_state
+        from streamproof.checker.native.program import Program
+
+        return found, Cost(bytes_per_state(Program(model, {}).layout.words), seconds)
+
+    def _estimate(self, what: str) -> Estimate | None:
+        return estimate(self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes)
+
+    def _doubt(self, states: Estimate | None) -> str:
+        """Say why an estimate is none."""
+        if self.is_exact:
+            return ""
+        known = len(self.climb.counts("distinct"))
+        if states is None or known < KNOWN_LEAST:
+            return f"only {known} smaller sizes could be searched to their end: too few to go by"
+        if states.factor > FACTOR_MAX:
+            return (
+                f"it is too far away, or growth is too uneven: anything from "
+                f"{states.value / states.factor:,.3g} to {states.value * states.factor:,.3g} "
+                "states would be possible"
+            )
+        return ""
+
+    @property
+    def is_exact(self) -> bool:
+        return self.climb.ladder.top in self.climb.counts("distinct")
+
+    def _last_steps(self) -> dict[str, float]:
+        """Give for each axis the growth over it that was measured at the largest size."""
+        known = self.climb.counts("distinct")
+        factors: dict[str, float] = {}
+        for point, states in sorted(known.items(), key=lambda pair: pair[1]):
+            for number, axis in enumerate(self.climb.ladder.axes):
+                if (below := down(point, number)) in known:
+                    factors[str(axis)] = states / known[below]
+        return dict(sorted(factors.items(), key=lambda pair: -pair[1]))
+
+    def _explored(self) -> Iterator[Explored]:
+        """List what was searched, with the growth over a size that is one step smaller."""
+        known = self.climb.counts("distinct")
+        points = {
+            repr(self.climb.ladder.size_at(point)): point for point in self.climb.ladder.points()
+        }
+        for key, search in self.climb.found.items():
+            if search.result is None:
+                continue
+            point, counts = points.get(key), search.result.counts
+            grown = [
+                (counts.distinct / known[below], str(axis))
+                for number, axis in enumerate(self.climb.ladder.axes)
+                if point in known and (below := down(point, number)) in known
+            ]
+            by, on = max(grown, default=(None, ""))
+            yield Explored(search.size, counts, search.result.unfinished or "", by, on)
+
+    def _multipliers(self) -> Multipliers | None:
+        """Measure them at the largest size that is small enough."""
+        small = [
+            (search.result.counts.distinct, number, search.size)
+            for number, search in enumerate(self.climb.found.values())
+            if search.result
+            and not search.result.unfinished
+            and search.result.counts.distinct <= SMALL
+        ]
+        if not small:
+            return None
+        _, _, size = max(small, key=lambda part: part[:2])
+        return multipliers_of(at_size(self.model_class, size), size)
