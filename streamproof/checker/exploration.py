@@ -62,6 +62,11 @@ class Exploration:
     reduction: Reduction | None = None
 
     @property
+    def kept(self) -> int:
+        """How many states were kept: all that were found, or those that stand for them."""
+        return self.reduction.kept if self.reduction else self.counts.distinct
+
+    @property
     def unfinished(self) -> str | None:
         """Why not all states were visited; None if they were."""
         if self.stopped is None and self.broken:

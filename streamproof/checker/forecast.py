@@ -71,7 +71,7 @@ class Cost:
 
     Attributes
     ----------
-    bytes_per_state : with its share of the index
+    bytes_per_state : with its share of the index; of all states, where few of them are kept
     seconds_per_step : as measured at the start of the search
     """
 
@@ -225,14 +225,15 @@ class _Forecaster:
         before = memory_mb()
         engine = explore_natively if self.is_traced else explore_by_reference
         found = engine(model, limits=Limits(states_max=self.states_max), on_progress=clock)
-        seconds = clock.seconds_per_state * found.counts.distinct / found.counts.generated
+        seconds = clock.seconds_per_state * found.kept / found.counts.generated
         if not self.is_traced:
             held = max(1, memory_mb() - before) * _MIB / found.counts.distinct
             return found, Cost(held, seconds)
         from streamproof.checker.native.partition import bytes_per_state
         from streamproof.checker.native.program import Program
 
-        return found, Cost(bytes_per_state(Program(model, {}).layout.words), seconds)
+        share = found.kept / found.counts.distinct  # with symmetry it only shrinks later on
+        return found, Cost(bytes_per_state(Program(model, {}).layout.words) * share, seconds)
 
     def _estimate(self, what: str) -> Estimate | None:
         return estimate(self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes)
