@@ -21,7 +21,10 @@ are shifts, masks and comparisons, of which numba would first have to infer the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import IntEnum
+from typing import TypeAlias
 
 from llvmlite import ir
 
@@ -33,6 +36,9 @@ from streamproof.checker.native.loops import each, function, load, state_at, sto
 from streamproof.checker.native.symmetry import Symmetry
 from streamproof.checker.native.terms import Term
 
+Truth: TypeAlias = Callable[[ir.IRBuilder, ir.Value], ir.Value]
+"""Writes what tells whether something is true in the state at an address, as one bit."""
+ZERO = I64(0)
 ALL_BITS = (1 << 64) - 1
 OWNER_SHIFT = 52
 """Where the bits of a hash begin that say which partition a state belongs to."""
@@ -66,27 +72,38 @@ def write_module(
     """
     module = ir.Module("streamproof")
     representatives = Representatives(module, symmetry, layout) if symmetry else None
-    _Expand(module, ground, layout, representatives).write()
-    _write_hash(module, layout)
-    _write_first(module, ground, layout, "first_breaking", ground.terms.negate(ground.always))
+    _GroundExpand(module, layout, representatives, ground).write()
+    write_hash(module, layout)
+
+    def truth_of(term: Term) -> Truth:
+        def truth(build: ir.IRBuilder, state: ir.Value) -> ir.Value:
+            return Block(build, ground, layout, load(build, state, layout.words)).truth(term)
+
+        return truth
+
+    write_first(module, layout, "first_breaking", truth_of(ground.terms.negate(ground.always)))
     for number, term in enumerate([*ground.sometimes, *ground.premises]):
-        _write_first(module, ground, layout, f"first_{number}", term)
+        write_first(module, layout, f"first_{number}", truth_of(term))
     for number, term in enumerate(ground.promises):
-        _write_marks(module, ground, layout, f"mark_{number}", term)
+        write_marks(module, layout, f"mark_{number}", truth_of(term))
     return module
 
 
-class _Expand:
-    """Writes `expand`: a loop over states, with a branch for each path of each ground action."""
+class Expand(ABC):
+    """Writes `expand`: a loop over states, and in it whatever takes their steps.
+
+    Attributes
+    ----------
+    branching : the most successors of a state
+    state, words : the packed state at hand: its address, and what stands there
+    """
+
+    branching: int
 
     def __init__(
-        self,
-        module: ir.Module,
-        ground: GroundModel,
-        layout: Layout,
-        representatives: Representatives | None,
+        self, module: ir.Module, layout: Layout, representatives: Representatives | None
     ) -> None:
-        self.ground, self.layout, self.representatives = ground, layout, representatives
+        self.layout, self.representatives = layout, representatives
         kind = ir.FunctionType(
             VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS]
         )
@@ -100,8 +117,15 @@ class _Expand:
         self.build = ir.IRBuilder(function.append_basic_block("entry"))
         self.successors = self.build.alloca(I64, name="successors")  # of the state at hand
         self.fullest = self.build.alloca(I64, name="fullest")  # an upper bound of all in `produced`
-
         self.scratch = self.build.alloca(I64, layout.words, "scratch")
+
+    @abstractmethod
+    def write_actions(self) -> None:
+        """Write commands and claims in the order of ground actions, claims of an action first."""
+
+    @abstractmethod
+    def is_final(self) -> ir.Value | None:
+        """Compute whether nothing more needs to happen; None if that is so in every state."""
 
     def write(self) -> None:
         """Write the function."""
@@ -109,50 +133,114 @@ class _Expand:
         build.store(I64(0), self.fullest)
         with each(build, self.count) as position:
             self.position = position
-            needed = build.add(build.load(self.fullest), I64(len(self.ground.commands)))
+            needed = build.add(build.load(self.fullest), I64(self.branching))
             with build.if_then(build.icmp_unsigned(">", needed, self.room), likely=False):
-                self._stop(Event.NONE)
-            state = state_at(build, self.states, position, self.layout.words)
+                self.stop(Event.NONE)
+            self.state = state_at(build, self.states, position, self.layout.words)
             if self.representatives:
-                self.weight = build.call(self.representatives.weigh, [state])
-            words = load(build, state, self.layout.words)
-            block = Block(build, self.ground, self.layout, words)
+                self.weight = build.call(self.representatives.weigh, [self.state])
+            self.words = load(build, self.state, self.layout.words)
             build.store(I64(0), self.successors)
-            self._write_actions(block)
-            self._write_deadlock(block)
+            self.write_actions()
+            self._write_deadlock()
         self.position = self.count
-        self._stop(Event.NONE)
+        self.stop(Event.NONE)
 
-    def _write_actions(self, block: Block) -> None:
-        """Write commands and claims in the order of actions, claims of an action first."""
+    def _write_deadlock(self) -> None:
+        build = self.build
+        stuck = build.icmp_unsigned("==", build.load(self.successors), I64(0))
+        with build.if_then(stuck, likely=False):
+            is_final = self.is_final()
+            if is_final is not None:
+                with build.if_then(build.not_(is_final)):
+                    self.stop(Event.DEADLOCK)
+
+    def write_successor(self, target: list[ir.Value], action: ir.Value) -> None:
+        """Count a step, and write where it leads unless it changes nothing."""
+        build = self.build
+        build.store(build.add(build.load(self.successors), I64(1)), self.successors)
+        fired = build.gep(self.fired, [action])
+        if self.representatives:
+            fired = build.bitcast(fired, F64.as_pointer())
+            build.store(build.fadd(build.load(fired), self.weight), fired)
+        else:
+            build.store(build.add(build.load(fired), I64(1)), fired)
+        differs = ir.Constant(I1, 0)
+        for before, after in zip(self.words, target, strict=True):
+            if after is not before:
+                differs = build.or_(differs, build.icmp_unsigned("!=", before, after))
+        with build.if_then(differs):
+            self._write_candidate(target, action)
+
+    def _write_candidate(self, target: list[ir.Value], action: ir.Value) -> None:
+        build, width = self.build, self.layout.words
+        if self.representatives:
+            store(build, target, self.scratch)
+            build.call(self.representatives.least, [self.scratch])
+            target = load(build, self.scratch, width)
+        hash_ = hash_of(build, target)
+        owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
+        counter = build.gep(self.produced, [owner])
+        produced = build.load(counter)
+        at = build.add(build.mul(owner, self.room), produced)
+        store(build, target, state_at(build, self.out, at, width))
+        build.store(hash_, build.gep(self.hashes, [at]))
+        origin = build.or_(self.position, build.shl(action, I64(32)))
+        build.store(origin, build.gep(self.origins, [at]))
+        produced = build.add(produced, I64(1))
+        build.store(produced, counter)
+        fullest = build.load(self.fullest)
+        is_fuller = build.icmp_unsigned(">", produced, fullest)
+        build.store(build.select(is_fuller, produced, fullest), self.fullest)
+
+    def stop(self, kind: Event, action: ir.Value = ZERO, cell: ir.Value = ZERO) -> None:
+        """End the function with an event."""
+        build = self.build
+        for number, value in enumerate((I64(kind), self.position, action, cell)):
+            build.store(value, build.gep(self.event, [I64(number)]))
+        build.ret_void()
+
+
+class _GroundExpand(Expand):
+    """A branch for each path of each ground action."""
+
+    def __init__(
+        self,
+        module: ir.Module,
+        layout: Layout,
+        representatives: Representatives | None,
+        ground: GroundModel,
+    ) -> None:
+        super().__init__(module, layout, representatives)
+        self.ground, self.branching = ground, len(ground.commands)
+
+    def write_actions(self) -> None:
+        """Write every branch."""
+        self.block = Block(self.build, self.ground, self.layout, self.words)
         parts: list[GroundClaim | GroundCommand] = [*self.ground.claims, *self.ground.commands]
         for part in sorted(parts, key=lambda part: part.action):  # which keeps claims first
             if isinstance(part, GroundCommand):
-                self._write_command(block, part)
+                self._write_command(part)
             else:
-                with self.build.if_then(block.truth(part.broken_if), likely=False):
-                    self._stop(Event.CLAIM, part.action)
+                with self.build.if_then(self.block.truth(part.broken_if), likely=False):
+                    self.stop(Event.CLAIM, I64(part.action))
 
-    def _write_deadlock(self, block: Block) -> None:
-        if self.ground.terms.value(self.ground.final):
-            return
-        stuck = self.build.icmp_unsigned("==", self.build.load(self.successors), I64(0))
-        with self.build.if_then(stuck, likely=False):
-            is_final = block.inner().truth(self.ground.final)
-            with self.build.if_then(self.build.not_(is_final)):
-                self._stop(Event.DEADLOCK)
+    def is_final(self) -> ir.Value | None:
+        """Compute it from the ground term."""
+        always = self.ground.terms.value(self.ground.final)
+        return None if always else self.block.inner().truth(self.ground.final)
 
-    def _write_command(self, block: Block, command: GroundCommand) -> None:
+    def _write_command(self, command: GroundCommand) -> None:
         build = self.build
-        with build.if_then(block.truth(command.guard)):
-            inner = block.inner()
+        with build.if_then(self.block.truth(command.guard)):
+            inner = self.block.inner()
             for cell, term in command.updates.items():
                 self._check_range(inner, command.action, cell, term)
             if self.ground.terms.value(command.keeps) != 1:
                 breaks = build.not_(inner.truth(command.keeps))
                 with build.if_then(breaks, likely=False):
-                    self._stop(Event.STEP, command.action)
-            self._write_successor(inner, command)
+                    self.stop(Event.STEP, I64(command.action))
+            self.write_successor(self._target(inner, command), I64(command.action))
 
     def _check_range(self, block: Block, action: int, cell: int, term: Term) -> None:
         """Stop where an update leaves its range, if that is possible at all."""
@@ -165,48 +253,7 @@ class _Expand:
             tests.append(build.icmp_signed(">", block.number(term), I64(declared.high)))
         for test in tests:
             with build.if_then(test, likely=False):
-                self._stop(kind, action, cell)
-
-    def _write_successor(self, block: Block, command: GroundCommand) -> None:
-        """Count a step, and write where it leads unless it changes nothing."""
-        build = self.build
-        target = self._target(block, command)
-        build.store(build.add(build.load(self.successors), I64(1)), self.successors)
-        fired = build.gep(self.fired, [I64(command.action)])
-        if self.representatives:
-            fired = build.bitcast(fired, F64.as_pointer())
-            build.store(build.fadd(build.load(fired), self.weight), fired)
-        else:
-            build.store(build.add(build.load(fired), I64(1)), fired)
-        differs = ir.Constant(I1, 0)
-        for before, after in zip(block.words, target, strict=True):
-            if after is not before:
-                differs = build.or_(differs, build.icmp_unsigned("!=", before, after))
-        with build.if_then(differs):
-            self._write_candidate(target, command.action)
-
-    def _write_candidate(self, target: list[ir.Value], action: int) -> None:
-        build, width = self.build, self.layout.words
-        if self.representatives:
-            store(build, target, self.scratch)
-            build.call(self.representatives.least, [self.scratch])
-            target = load(build, self.scratch, width)
-        hash_ = hash_of(build, target)
-        owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
-        counter = build.gep(self.produced, [owner])
-        produced = build.load(counter)
-        at = build.add(build.mul(owner, self.room), produced)
-        for number, value in enumerate(target):
-            index = build.add(build.mul(at, I64(width)), I64(number))
-            build.store(value, build.gep(self.out, [index]))
-        build.store(hash_, build.gep(self.hashes, [at]))
-        origin = build.or_(self.position, I64(action << 32))
-        build.store(origin, build.gep(self.origins, [at]))
-        produced = build.add(produced, I64(1))
-        build.store(produced, counter)
-        fullest = build.load(self.fullest)
-        is_fuller = build.icmp_unsigned(">", produced, fullest)
-        build.store(build.select(is_fuller, produced, fullest), self.fullest)
+                self.stop(kind, I64(action), I64(cell))
 
     def _target(self, block: Block, command: GroundCommand) -> list[ir.Value]:
         """Compute the words of the next state: the changed fields cleared, then set."""
@@ -227,37 +274,28 @@ class _Expand:
             target.append(value)
         return target
 
-    def _stop(self, kind: Event, action: int = 0, cell: int = 0) -> None:
-        build = self.build
-        for number, value in enumerate((I64(kind), self.position, I64(action), I64(cell))):
-            build.store(value, build.gep(self.event, [I64(number)]))
-        build.ret_void()
 
-
-def _write_first(
-    module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
-) -> None:
+def write_first(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
+    """Write a function that finds the first state in which something is true."""
     build, (states, count) = function(module, name, I64, [WORDS, I64])
     with each(build, count) as position:
-        words = load(build, state_at(build, states, position, layout.words), layout.words)
-        block = Block(build, ground, layout, words)
-        with build.if_then(block.truth(term), likely=False):
+        found = truth(build, state_at(build, states, position, layout.words))
+        with build.if_then(found, likely=False):
             build.ret(position)
     build.ret(count)
 
 
-def _write_marks(
-    module: ir.Module, ground: GroundModel, layout: Layout, name: str, term: Term
-) -> None:
+def write_marks(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
+    """Write a function that says for each state whether something is true."""
     build, (states, count, marks) = function(module, name, VOID, [WORDS, I64, BYTES])
     with each(build, count) as position:
-        words = load(build, state_at(build, states, position, layout.words), layout.words)
-        block = Block(build, ground, layout, words)
-        build.store(build.zext(block.truth(term), I8), build.gep(marks, [position]))
+        found = truth(build, state_at(build, states, position, layout.words))
+        build.store(build.zext(found, I8), build.gep(marks, [position]))
     build.ret_void()
 
 
-def _write_hash(module: ir.Module, layout: Layout) -> None:
+def write_hash(module: ir.Module, layout: Layout) -> None:
+    """Write a function that hashes states."""
     build, (states, count, hashes) = function(module, "hash", VOID, [WORDS, I64, WORDS])
     with each(build, count) as position:
         words = load(build, state_at(build, states, position, layout.words), layout.words)

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numpy.typing import NDArray
 
 from streamproof.checker.native.cells import Cell, Encoder, Keys, Ranges, cells_of
@@ -26,6 +27,15 @@ from streamproof.checker.native.machine_code import (
     kept_file,
     machine_name,
 )
+from streamproof.checker.native.rolled import (
+    asked_of,
+    branching_of,
+    evened,
+    fixed_cells,
+    is_large,
+    lay_out,
+    write_rolled_module,
+)
 from streamproof.checker.native.symmetry import Symmetry, alike_elements
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
@@ -33,7 +43,7 @@ from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
 """What `expand` gives and takes."""
-VERSION = 6
+VERSION = 7
 """Raised when the same model would be compiled to something else."""
 
 
@@ -46,6 +56,7 @@ class Program:
     cells : what each may be
     initial : the distinct initial states, as numbers, each with its place among all initial states
     branching : the most successors of a state
+    is_rolled : whether the code has loops over elements instead of a branch for each
     symmetry : what is used of the model's symmetry; None if nothing is
     """
 
@@ -56,7 +67,9 @@ class Program:
         self.initial: dict[Keys, int] = {}
         for start, state in enumerate(starts):
             self.initial.setdefault(state, start)
-        self.cells = cells_of(self.encoder, tuple(self.initial), ranges)
+        self.is_rolled = is_large(self.encoder)
+        cells = cells_of(self.encoder, tuple(self.initial), ranges)
+        self.cells = evened(cells) if self.is_rolled else cells
         self.symmetry: Symmetry | None = None
         image, about = self._compiled(symmetry)
         self.branching: int = about["branching"]
@@ -101,9 +114,12 @@ class Program:
 
     def expand_up_to(self, premise: CodeType) -> Any:
         """Compile `expand` anew, such that it stops at a step in which a premise holds."""
-        grounded = ground(self.encoder, self.cells, tuple(self.initial), premise)
-        image = compile_module(write_module(grounded, self.layout))
-        self._other = Library(image, ["expand"])  # lives as long as its functions
+        if self.is_rolled:
+            module = write_rolled_module(self.encoder, self.cells, self.layout, premise=premise)
+        else:
+            grounded = ground(self.encoder, self.cells, tuple(self.initial), premise)
+            module = write_module(grounded, self.layout)
+        self._other = Library(compile_module(module), ["expand"])  # lives as long as its functions
         return self._other.function("expand", *EXPAND)
 
     def _compiled(self, symmetry: bool) -> tuple[bytes, dict[str, Any]]:
@@ -117,18 +133,33 @@ class Program:
                 return image, about
         except (OSError, ValueError, TypeError, KeyError):
             pass  # not there, or damaged: it is made anew
-        grounded = ground(self.encoder, self.cells, tuple(self.initial))
-        self._lay_out(grounded.fixed, symmetry)
-        image = compile_module(write_module(grounded, self.layout, self.symmetry))
-        about = {
-            "fixed": list(grounded.fixed.items()),
-            "branching": len(grounded.commands),
-            "asked": len(grounded.sometimes) + len(grounded.premises),
-            "promises": len(grounded.promises),
-            "digest": hashlib.sha256(image).hexdigest(),
-        }
+        about, module = self._written(symmetry)
+        image = compile_module(module)
+        about["digest"] = hashlib.sha256(image).hexdigest()
         keep(file, json.dumps(about).encode() + b"\n" + image)
         return image, about
+
+    def _written(self, symmetry: bool) -> tuple[dict[str, Any], ir.Module]:
+        """Write the code, and what there is to know about it."""
+        initial = tuple(self.initial)
+        if self.is_rolled:
+            self._lay_out(fixed_cells(self.encoder, self.cells, initial), symmetry)
+            asked, promises = asked_of(self.encoder)
+            branching = branching_of(self.encoder)
+            module = write_rolled_module(self.encoder, self.cells, self.layout, self.symmetry)
+        else:
+            grounded = ground(self.encoder, self.cells, initial)
+            self._lay_out(grounded.fixed, symmetry)
+            asked = len(grounded.sometimes) + len(grounded.premises)
+            promises, branching = len(grounded.promises), len(grounded.commands)
+            module = write_module(grounded, self.layout, self.symmetry)
+        about = {
+            "fixed": list(self.layout.fixed.items()),
+            "branching": branching,
+            "asked": asked,
+            "promises": promises,
+        }
+        return about, module
 
     def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
         """Say what is symmetric, if that is asked, and where each cell lies."""
@@ -138,13 +169,25 @@ class Program:
             found = Symmetry(self.encoder, alike, fixed)
             if found.used:
                 self.symmetry, order = found, found.cell_order
-        self.layout = Layout.of(self.cells, fixed, order)
+        if self.is_rolled:
+            self.layout = lay_out(self.cells, fixed)
+        else:
+            self.layout = Layout.of(self.cells, fixed, order)
 
 
 def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys], symmetry: bool) -> str:
     """Tell apart whatever would be compiled differently."""
     form = _form(encoder.traced)
-    parts = (VERSION, machine_name(), form, encoder.constants, cells, initial, symmetry)
+    parts = (
+        VERSION,
+        machine_name(),
+        form,
+        encoder.constants,
+        cells,
+        initial,
+        symmetry,
+        is_large(encoder),
+    )
     return "\n".join(map(repr, parts))
 
 

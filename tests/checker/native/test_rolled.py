@@ -1,0 +1,91 @@
+"""Loops instead of branches: the same answers, from code whose length is not the size's."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+
+from benchmarks.traced_two_phase_commit import MODEL as TWO_PHASE_COMMIT
+from streamproof.checker import Limits, check
+from streamproof.checker.native import program
+from streamproof.checker.native.engine import explore as native
+from streamproof.checker.native.layout import WORD_BITS
+from streamproof.checker.native.program import Program
+from streamproof.checker.native.rolled import write_rolled_module
+from streamproof.models import registry
+from streamproof.models.sizes import at_size
+from tests.checker.native.random_models import random_model
+from tests.checker.native.test_agreement import agree
+from tests.checker.native.test_symmetry import works
+
+
+@pytest.fixture
+def rolled(monkeypatch):
+    monkeypatch.setattr(program, "is_large", lambda encoder: True)
+
+
+@pytest.mark.usefixtures("rolled")
+@pytest.mark.parametrize(
+    "name", ["chandy_lamport", pytest.param("token_passing", marks=pytest.mark.slow)]
+)
+def test_a_model_of_streamproof_is_searched_alike(name):
+    assert agree(registry.build(name, "small")) == "whole"
+
+
+@pytest.mark.usefixtures("rolled")
+@pytest.mark.parametrize("alike", [False, True])
+def test_random_models_are_searched_alike(alike):
+    kinds = Counter(agree(random_model(seed, alike=alike)) for seed in range(6))
+    assert kinds.total() == 6
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("rolled")
+@pytest.mark.parametrize("block", range(1, 20))
+@pytest.mark.parametrize("alike", [False, True])
+def test_more_random_models_are_searched_alike(alike, block):
+    kinds = Counter(agree(random_model(block * 6 + n, alike=alike)) for n in range(6))
+    assert kinds.total() == 6
+
+
+@pytest.mark.usefixtures("rolled")
+@pytest.mark.parametrize("model", [works(3, 2), works(4, 1, may=(1, 3)), works(1, 1)])
+def test_elements_and_pairs_as_values_and_keys_are_searched_alike(model):
+    assert agree(model) == "whole"
+
+
+@pytest.mark.usefixtures("rolled")
+def test_promises_are_decided_alike():
+    model = registry.build("token_passing", "small")
+    report = check(model, engine=native)
+    assert report.finding("every_snapshot_completes").verdict.status.value == "EXHAUSTED"
+
+
+def test_a_model_of_thousands_of_actions_is_rolled_and_one_of_streamproof_is_not():
+    assert not Program(registry.build("chandy_lamport", "large"), {}).is_rolled
+    model = at_size(TWO_PHASE_COMMIT, {"managers": 500})
+    assert len(model.ground_actions) == 2_502
+    found = native(model, limits=Limits(states_max=2_000), threads=1)
+    assert found.counts.distinct == 2_000
+    assert Program(model, {}).is_rolled
+
+
+def test_the_code_of_a_rolled_model_grows_with_its_words_alone():
+    lengths = {}
+    for managers in (70, 140, 560):
+        made = Program(at_size(TWO_PHASE_COMMIT, {"managers": managers}), {})
+        text = str(write_rolled_module(made.encoder, made.cells, made.layout))
+        lengths[managers] = len(text) / (made.layout.words + 4)
+    assert max(lengths.values()) < 2 * min(lengths.values())
+
+
+def test_a_rolled_model_is_packed_densely():
+    made = Program(at_size(TWO_PHASE_COMMIT, {"managers": 100}), {})
+    bits = sum(field.bits for field in made.layout.fields.values())
+    assert made.layout.words * WORD_BITS < bits + 8 * WORD_BITS
+    fields = sorted((f.word, f.shift, f.bits) for f in made.layout.fields.values())
+    for (word, shift, size), (next_word, next_shift, _) in itertools.pairwise(fields):
+        assert word < next_word or shift + size <= next_shift
+        assert shift + size <= WORD_BITS
