@@ -1,0 +1,145 @@
+"""Minimising: a run that breaks something, without the steps that it takes no part in.
+
+First the run's cycles are cut out, then steps in ever smaller pieces, as long as what remains still
+breaks the same property [ZH02]. A step that is no longer possible is left out with those that made
+it so. The result has no step that can be left out alone, but need not be a shortest run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from streamproof.checker.exploration import Path
+from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.ranges import find_outside
+from streamproof.lang import Disabled
+from streamproof.lang.model import Model
+from streamproof.models.verdict import CLAIMS, DEADLOCK
+
+S = TypeVar("S")
+
+
+def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, tuple[Broken, ...]]:
+    """Leave out steps of a model's path as long as the property of a name is broken at its end.
+
+    Parameters
+    ----------
+    path : at whose end the property is broken
+
+    Returns
+    -------
+    the shorter path, and everything that is broken at its end
+    """
+    runner: _Runner[Any] = _Runner(model, path.start, name)
+    run = runner.run(path.steps)
+    assert run is not None  # the path breaks the property
+    run = _without_cycles(run, runner)
+    size = max(1, len(run.steps) // 2)
+    while True:
+        shorter = _without_piece(run, size, runner)
+        if shorter is None and size == 1:
+            shorter = _beginning(run, runner)
+        if shorter is not None:
+            run = _without_cycles(shorter, runner)
+        elif size > 1:
+            size //= 2
+        else:
+            return Path(path.start, run.steps), runner.broken_at_end(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run(Generic[S]):
+    """States and ground actions; one more states than actions unless the last breaks a claim."""
+
+    states: tuple[S, ...]
+    steps: tuple[int, ...]
+
+
+def _without_piece(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S] | None:
+    """Leave out the first piece of a size without which the run breaks the property all the same.
+
+    Pieces are tried from the end, where a run that breaks a property earlier is soon a short one.
+    """
+    for end in range(len(run.steps), 0, -size):
+        begin = max(0, end - size)
+        shorter = runner.run((*run.steps[:begin], *run.steps[end:]))
+        if shorter is not None:
+            return shorter
+    return None
+
+
+def _beginning(run: _Run[S], runner: _Runner[S]) -> _Run[S] | None:
+    """Give the shortest beginning of a run that breaks the property already."""
+    begun = (runner.run(run.steps[:end]) for end in range(len(run.steps)))
+    return next((shorter for shorter in begun if shorter is not None), None)
+
+
+def _without_cycles(run: _Run[S], runner: _Runner[S]) -> _Run[S]:
+    """Leave out whatever leads back to a state where the run has been, except at its very end."""
+    last = {state: place for place, state in enumerate(run.states[: len(run.steps)])}
+    steps, place = list[int](), 0
+    while place < len(run.steps):
+        place = last[run.states[place]]
+        steps.append(run.steps[place])
+        place += 1
+    return runner.run(steps) or run
+
+
+class _Runner(Generic[S]):
+    """Runs what is left of a path, and asks about its end."""
+
+    def __init__(self, model: Model[S], start: int, name: str) -> None:
+        self.name = name
+        self.start = list(model.initial_states())[start]
+        self.actions = [(act, call.arguments) for call, act in model.ground_actions]
+        self.outside = find_outside(model)
+        self.properties: Properties[S] = Properties.of(model)
+
+    def run(self, steps: Sequence[int]) -> _Run[S] | None:
+        """Take those of the steps that are possible; None if the property holds at their end."""
+        try:
+            run = self._take(steps)
+            broken = self.broken_at_end(run) if run else ()
+        except Exception:  # noqa: BLE001 - another mistake than the one that is looked for
+            return None
+        return run if any(part.name == self.name for part in broken) else None
+
+    def broken_at_end(self, run: _Run[S]) -> tuple[Broken, ...]:
+        """List everything that a run breaks at its end."""
+        if len(run.states) == len(run.steps):
+            return (Broken(CLAIMS, "an assert failed"),)
+        broken = self.properties.broken_in(run.states[-1])
+        if run.steps:
+            broken += self.properties.broken_by(*run.states[-2:])
+        if self.name == DEADLOCK and self._is_stuck(run.states[-1]):
+            broken += (Broken(DEADLOCK, "no action is possible"),)
+        return broken
+
+    def _take(self, steps: Sequence[int]) -> _Run[S] | None:
+        states, taken = [self.start], list[int]()
+        for number in steps:
+            act, arguments = self.actions[number]
+            try:
+                target = act(states[-1], *arguments)
+            except Disabled:
+                continue
+            except AssertionError:
+                return _Run(tuple(states), (*taken, number))
+            if self.outside and self.outside(target):
+                return None  # another mistake, from which no engine would go on
+            states.append(target)
+            taken.append(number)
+        return _Run(tuple(states), tuple(taken))
+
+    def _is_stuck(self, state: S) -> bool:
+        for act, arguments in self.actions:
+            try:
+                act(state, *arguments)
+            except Disabled:
+                continue
+            except AssertionError:
+                return False
+            return False
+        return not self.properties.is_final(state)
