@@ -7,7 +7,8 @@ it so. The result has no step that can be left out alone, but need not be a shor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -19,9 +20,10 @@ from streamproof.lang.model import Model
 from streamproof.models.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
+_CLAIM = Broken(CLAIMS, "an assert failed")
 
 
-def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, tuple[Broken, ...]]:
+def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, Broken]:
     """Leave out steps of a model's path as long as the property of a name is broken at its end.
 
     Parameters
@@ -30,7 +32,7 @@ def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, tuple[Brok
 
     Returns
     -------
-    the shorter path, and everything that is broken at its end
+    the shorter path, and what is wrong at its end
     """
     runner: _Runner[Any] = _Runner(model, path.start, name)
     run = runner.run(path.steps)
@@ -46,15 +48,22 @@ def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, tuple[Brok
         elif size > 1:
             size //= 2
         else:
-            return Path(path.start, run.steps), runner.broken_at_end(run)
+            return Path(path.start, run.steps), run.broken
 
 
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[S]):
-    """States and ground actions; one more states than actions unless the last breaks a claim."""
+    """A run at whose end the property is broken.
+
+    Attributes
+    ----------
+    states : one more than steps, unless the last step breaks a claim
+    steps : ground actions
+    """
 
     states: tuple[S, ...]
     steps: tuple[int, ...]
+    broken: Broken
 
 
 def _without_piece(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S] | None:
@@ -100,22 +109,9 @@ class _Runner(Generic[S]):
     def run(self, steps: Sequence[int]) -> _Run[S] | None:
         """Take those of the steps that are possible; None if the property holds at their end."""
         try:
-            run = self._take(steps)
-            broken = self.broken_at_end(run) if run else ()
+            return self._take(steps)
         except Exception:  # noqa: BLE001 - another mistake than the one that is looked for
             return None
-        return run if any(part.name == self.name for part in broken) else None
-
-    def broken_at_end(self, run: _Run[S]) -> tuple[Broken, ...]:
-        """List everything that a run breaks at its end."""
-        if len(run.states) == len(run.steps):
-            return (Broken(CLAIMS, "an assert failed"),)
-        broken = self.properties.broken_in(run.states[-1])
-        if run.steps:
-            broken += self.properties.broken_by(*run.states[-2:])
-        if self.name == DEADLOCK and self._is_stuck(run.states[-1]):
-            broken += (Broken(DEADLOCK, "no action is possible"),)
-        return broken
 
     def _take(self, steps: Sequence[int]) -> _Run[S] | None:
         states, taken = [self.start], list[int]()
@@ -126,20 +122,26 @@ class _Runner(Generic[S]):
             except Disabled:
                 continue
             except AssertionError:
-                return _Run(tuple(states), (*taken, number))
+                run = tuple(states), (*taken, number)
+                return _Run(*run, _CLAIM) if self.name == CLAIMS else None
             if self.outside and self.outside(target):
-                return None  # another mistake, from which no engine would go on
+                return None  # from where no engine goes on
             states.append(target)
             taken.append(number)
-        return _Run(tuple(states), tuple(taken))
+        broken = next((part for part in self._broken(states) if part.name == self.name), None)
+        return _Run(tuple(states), tuple(taken), broken) if broken else None
+
+    def _broken(self, states: Sequence[S]) -> Iterator[Broken]:
+        """List what is wrong at the end of a run."""
+        if self.name == DEADLOCK and self._is_stuck(states[-1]):
+            yield Broken(DEADLOCK, "no action is possible")
+        yield from self.properties.broken_in(states[-1])
+        if len(states) > 1:
+            yield from self.properties.broken_by(*states[-2:])
 
     def _is_stuck(self, state: S) -> bool:
         for act, arguments in self.actions:
-            try:
+            with suppress(Disabled):
                 act(state, *arguments)
-            except Disabled:
-                continue
-            except AssertionError:
                 return False
-            return False
         return not self.properties.is_final(state)

@@ -150,7 +150,7 @@ def simulate(
     if found.path is not None:
         walked = len(found.path.steps)
         path, broken = minimise(model, found.path, found.broken[0].name)
-        found = replace(found, path=path, broken=broken)
+        found = replace(found, path=path, broken=(broken,))
     return SimulationReport(
         type(model).__name__,
         plan,

@@ -80,7 +80,7 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
             batch.run(batch.program.expand)
         except KeyboardInterrupt:
             stopped = INTERRUPTED
-        if batch.wider is None:
+        if batch.wider is None or stopped:
             break
         ranges |= batch.wider
     return _sample(walker, batch, stopped)
@@ -121,8 +121,8 @@ class _Batch:
 
     def run(self, expand: Any) -> None:
         """Take all walks, or those below the first that breaks something."""
+        self._advance()  # begins the first walks
         meter, report_at = Meter(), 0.0
-        self.count = int(begin(self.walking, self._course()))
         try:
             while self.count:
                 self._expand(expand)
@@ -168,17 +168,12 @@ class _Batch:
 
     def _ask(self) -> None:
         """Look at the states that steps lead to."""
-        count, width = (
-            int(self.produced[0]),
-            self.written.words.itemsize * self.program.layout.words,
-        )
-        address, begin = self.written.words.ctypes.data, 0
+        words, count, begin = self.written.words, int(self.produced[0]), 0
+        address, row = words.ctypes.data, words.strides[0]
         while begin < count:
-            begin += self.program.first_breaking(address + begin * width, count - begin)
+            begin += self.program.first_breaking(address + begin * row, count - begin)
             if begin < count:
-                number, _, _ = self._origin(begin)
-                self.until = min(self.until, number)
-                self.breaking = self.until
+                self.breaking = self.until = min(self.until, self._origin(begin)[0])
                 begin += 1
         for asked, where in list(self.unmet.items()):
             at = where(address, count)
@@ -193,7 +188,7 @@ class _Batch:
         return int(walking.numbers[position]), int(walking.lengths[position]), action
 
     def _advance(self) -> None:
-        """Let each walk go on, or the next one begin in its place."""
+        """Let each walk take a step, and others begin."""
         course, produced = self._course(), self.produced[0]
         self.count = int(advance(self.walking, self.count, self.written, produced, course))
         if self.breaking is not None:
@@ -216,13 +211,16 @@ def _sample(walker: Walker[Any], batch: _Batch, stopped: str | None) -> Sample:
             walker.witnesses[calls[number]] = walker.path_to(which, length, action)
     if batch.breaking is not None:
         walker.walk(batch.breaking)
-        if not walker.broken:
-            raise EnginesDisagree(f"the compiled model finds a fault in walk {batch.breaking} only")
     elif stopped is None:
         try:
             _note_premises(walker, batch)
         except KeyboardInterrupt:
             stopped = INTERRUPTED
+    if bool(walker.broken) != (batch.breaking is not None):
+        raise EnginesDisagree(
+            f"with seed {walker.plan.seed}, the compiled model finds a fault on walk "
+            f"{batch.breaking}, and its Python methods find {walker.broken or 'none'}"
+        )
     return walker.sample("native", batch.tally, batch.seconds, stopped)
 
 
@@ -283,15 +281,6 @@ def begin_at(row: Any, walking: Any, course: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def begin(walking: Any, course: Any) -> Any:
-    """Begin walks in all rows, as long as there are any; give how many."""
-    for row in range(len(walking.numbers)):
-        if not begin_at(row, walking, course):
-            return row
-    return len(walking.numbers)
-
-
-@njit(nogil=True, cache=True)
 def take(pick: Any, written: Any, row: Any, walking: Any, course: Any) -> None:
     """Take the step that is written in a place."""
     walking.lengths[row] += uint64(1)
@@ -304,7 +293,11 @@ def take(pick: Any, written: Any, row: Any, walking: Any, course: Any) -> None:
 
 @njit(nogil=True, cache=True)
 def advance(walking: Any, count: Any, written: Any, produced: Any, course: Any) -> Any:
-    """Let each walk take a step, and where it is over the next one begin; give how many go on."""
+    """Let each walk take a step, and the next ones begin where there is room; give how many go on.
+
+    Walks stand in the first rows, `count` of them, and each finds the steps that it may take among
+    those that were written, `produced` of them, in the order of the rows.
+    """
     end, kept = uint64(0), 0
     for row in range(count):
         first = end
@@ -325,5 +318,7 @@ def advance(walking: Any, count: Any, written: Any, produced: Any, course: Any) 
             walking.numbers[kept] = walking.numbers[row]
             walking.keys[kept] = walking.keys[row]
             walking.lengths[kept] = walking.lengths[row]
+        kept += 1
+    while kept < len(walking.numbers) and begin_at(kept, walking, course):
         kept += 1
     return kept
