@@ -1,0 +1,106 @@
+"""Minimising: what is left of a run breaks the same property, and needs each of its steps."""
+
+from __future__ import annotations
+
+from random import Random
+
+from streamproof.checker.counterexample import retrace
+from streamproof.checker.exploration import Path
+from streamproof.checker.minimise import minimise
+from streamproof.lang import require
+from streamproof.lang.model import action, always, every_step
+from streamproof.models.verdict import CLAIMS
+from tests.checker.walks import Count, Counter, Node, Walk, walk
+
+
+class Guarded(Walk):
+    @always
+    def is_not_last(self, now: Node) -> bool:
+        return now != self.nodes.elements[-1]
+
+
+def test_cycles_are_cut_out_of_a_run():
+    ring = walk(Guarded, (0, 1), (1, 2), (2, 0), (2, 3))
+    path, broken = minimise(ring, Path(0, (1, 2, 0, 1, 2, 0, 1, 2, 3)), "is_not_last")
+    assert path == Path(0, (1, 2, 3))
+    assert (broken.name, broken.reason) == ("is_not_last", "is_not_last() does not hold")
+
+
+def test_a_detour_that_leads_elsewhere_is_left_out():
+    model = walk(Guarded, (0, 1), (1, 2), (2, 3), (0, 3), (3, 4))
+    assert minimise(model, Path(0, (1, 2, 3, 4)), "is_not_last")[0] == Path(0, (3, 4))
+
+
+def test_a_run_that_no_step_can_be_left_out_of_stays_as_it_is():
+    line = walk(Guarded, *((n, n + 1) for n in range(40)))
+    whole = Path(0, tuple(range(1, 41)))
+    assert minimise(line, whole, "is_not_last")[0] == whole
+
+
+class Twice(Counter):
+    @every_step
+    def is_never_reset(self, before: Count, after: Count) -> bool:
+        return after.value >= before.value
+
+    @action
+    def claim(self, now: Count) -> Count:
+        assert now.value < 2
+        return now
+
+
+def test_a_step_that_leads_back_and_breaks_a_property_is_not_cut_out_as_a_cycle():
+    up, reset, claim = 0, 1, 2
+    path, broken = minimise(Twice(2), Path(0, (up, claim, up, reset)), "is_never_reset")
+    assert (path.steps, broken.name) == ((up, up, reset), "is_never_reset")
+
+
+def test_a_broken_claim_stays_the_last_step():
+    up, claim = 0, 2
+    path, broken = minimise(Twice(5), Path(0, (up, claim, up, up, claim)), CLAIMS)
+    assert (path.steps, broken.name) == ((up, up, claim), CLAIMS)
+
+
+class Fragile(Counter):
+    """A run without the step to 1 divides by zero, and one past the top leaves the range."""
+
+    @action
+    def jump(self, now: Count) -> Count:
+        require(now.value != 3)
+        return Count(now.value + 6 // now.value)
+
+    @always
+    def is_not_seven(self, now: Count) -> bool:
+        return now.value != 7
+
+
+def test_a_run_that_makes_another_mistake_is_no_shorter_run():
+    up, jump = 0, 2
+    path, _ = minimise(Fragile(8), Path(0, (up, jump)), "is_not_seven")
+    assert path.steps == (up, jump)
+
+
+def test_a_property_that_breaks_earlier_than_the_end_ends_the_run():
+    """Piece by piece nothing can be left out, but the beginning suffices."""
+    model = walk(Guarded, (0, 3), (3, 1), (1, 2), (2, 3))
+    path, _ = minimise(model, Path(0, (3, 1, 2, 3)), "is_not_last")
+    assert path == Path(0, (3,))
+
+
+def test_random_runs_lose_every_step_that_can_be_left_out():
+    random = Random(1)
+    for _ in range(30):
+        edges = {(random.randrange(8), random.randrange(8)) for _ in range(20)} | {(7, 8)}
+        model = walk(Guarded, *edges)
+        steps, here = [], 0
+        while here != 8 and len(steps) < 200:
+            choices = [to for at, to in edges if at == here]
+            if not choices:
+                break
+            here = random.choice(choices)
+            steps.append(here)
+        if here == 8:
+            path, _ = minimise(model, Path(0, tuple(steps)), "is_not_last")
+            nodes = [state.index for state in retrace(model, path).states]
+            assert len(set(nodes)) == len(nodes)
+            pairs = zip(nodes, nodes[2:], strict=False)
+            assert not any(pair in edges for pair in pairs)
