@@ -85,8 +85,15 @@ def explore(
     is_small = found.stopped is None or found.counts.distinct < small
     if is_small or small == limits.states_max or found.stopped == INTERRUPTED:
         return found
+    if not is_traceable(model):
+        return reference.explore(model, limits=limits, on_progress=on_progress)
+    return explore_natively(model, limits=limits, on_progress=on_progress, threads=threads)
+
+
+def is_traceable(model: Model[Any]) -> bool:
+    """Tell whether the native engine can take a model."""
     try:
         trace_model(type(model))
     except (Untraceable, WrongDefinition):
-        return reference.explore(model, limits=limits, on_progress=on_progress)
-    return explore_natively(model, limits=limits, on_progress=on_progress, threads=threads)
+        return False
+    return True

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from streamproof.checker.check import Evidence, check_first, safety_findings
-from streamproof.checker.engines import EngineName
+from streamproof.checker.engines import EngineName, is_traceable
 from streamproof.checker.exploration import INTERRUPTED, counts_of
 from streamproof.checker.minimise import minimise
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
-from streamproof.lang import Untraceable, WrongDefinition
 from streamproof.lang.model import PROMISES, Model
 from streamproof.lang.quantify import observed_premises
-from streamproof.lang.trace import trace_model
 from streamproof.models.verdict import Finding, Json, Sampled, Verdict, exit_code, weakest
 
 
@@ -140,7 +138,7 @@ def simulate(
     Untraceable : if the native engine is asked for, and the model cannot be traced
     BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
     """
-    is_native = engine is EngineName.NATIVE or (engine is EngineName.AUTO and _is_traceable(model))
+    is_native = engine is EngineName.NATIVE or (engine is EngineName.AUTO and is_traceable(model))
     plan = plan or Plan()
     check_first(model)
     meter = Meter()
@@ -161,14 +159,6 @@ def simulate(
         walked,
         meter.seconds,
     )
-
-
-def _is_traceable(model: Model[Any]) -> bool:
-    try:
-        trace_model(type(model))
-    except (Untraceable, WrongDefinition):
-        return False
-    return True
 
 
 def _walk_natively(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
