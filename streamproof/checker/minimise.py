@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
@@ -23,32 +24,42 @@ S = TypeVar("S")
 _CLAIM = Broken(CLAIMS, "an assert failed")
 
 
-def minimise(model: Model[Any], path: Path, name: str) -> tuple[Path, Broken]:
+@dataclass(frozen=True, slots=True)
+class Minimised:
+    """A run of which little can be left out.
+
+    Attributes
+    ----------
+    broken : what is wrong at its end
+    is_minimal : whether none of its steps can be left out alone; if not, it was interrupted by hand
+    """
+
+    path: Path
+    broken: Broken
+    is_minimal: bool
+
+
+def minimise(model: Model[Any], path: Path, name: str) -> Minimised:
     """Leave out steps of a model's path as long as the property of a name is broken at its end.
 
     Parameters
     ----------
     path : at whose end the property is broken
-
-    Returns
-    -------
-    the shorter path, and what is wrong at its end
     """
     runner: _Runner[Any] = _Runner(model, path.start, name)
     run = runner.run(path.steps)
     assert run is not None  # the path breaks the property
-    run = _without_cycles(run, runner)
-    size = max(1, len(run.steps) // 2)
-    while True:
-        shorter = _without_piece(run, size, runner)
-        if shorter is None and size == 1:
-            shorter = _beginning(run, runner)
-        if shorter is not None:
-            run = _without_cycles(shorter, runner)
-        elif size > 1:
-            size //= 2
-        else:
-            return Path(path.start, run.steps), run.broken
+    size, before, is_minimal = len(run.steps), None, False
+    try:
+        while size > 1 or run != before:
+            before = run
+            size = max(1, size // 2)
+            run = _without_pieces(_without_cycles(run, runner), size, runner)
+            run = _beginning(run, runner) if size == 1 else run
+        is_minimal = True
+    except KeyboardInterrupt:
+        pass  # what is left by then breaks the property too
+    return Minimised(Path(path.start, run.steps), run.broken, is_minimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +77,23 @@ class _Run(Generic[S]):
     broken: Broken
 
 
-def _without_piece(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S] | None:
-    """Leave out the first piece of a size without which the run breaks the property all the same.
+def _without_pieces(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S]:
+    """Leave out every piece of a size without which the run breaks the property all the same.
 
-    Pieces are tried from the end, where a run that breaks a property earlier is soon a short one.
+    Pieces are tried from the end, where most steps of a walk are that a mistake has no need of.
     """
-    for end in range(len(run.steps), 0, -size):
+    end = len(run.steps)
+    while end > 0:
         begin = max(0, end - size)
         shorter = runner.run((*run.steps[:begin], *run.steps[end:]))
-        if shorter is not None:
-            return shorter
-    return None
+        run, end = shorter or run, begin
+    return run
 
 
-def _beginning(run: _Run[S], runner: _Runner[S]) -> _Run[S] | None:
+def _beginning(run: _Run[S], runner: _Runner[S]) -> _Run[S]:
     """Give the shortest beginning of a run that breaks the property already."""
     begun = (runner.run(run.steps[:end]) for end in range(len(run.steps)))
-    return next((shorter for shorter in begun if shorter is not None), None)
+    return next((shorter for shorter in begun if shorter is not None), run)
 
 
 def _without_cycles(run: _Run[S], runner: _Runner[S]) -> _Run[S]:
@@ -101,7 +112,7 @@ class _Runner(Generic[S]):
 
     def __init__(self, model: Model[S], start: int, name: str) -> None:
         self.name = name
-        self.start = list(model.initial_states())[start]
+        self.start = next(islice(model.initial_states(), start, None))
         self.actions = [(act, call.arguments) for call, act in model.ground_actions]
         self.outside = find_outside(model)
         self.properties: Properties[S] = Properties.of(model)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.check import Evidence, check_first, safety_findings
 from streamproof.checker.engines import EngineName, is_traceable
 from streamproof.checker.exploration import INTERRUPTED, counts_of
-from streamproof.checker.minimise import minimise
+from streamproof.checker.minimise import Minimised, minimise
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
 from streamproof.lang.model import PROMISES, Model
@@ -39,10 +39,10 @@ class SimulationReport:
     Attributes
     ----------
     model : name of the model's class
-    sample : what the engine found; its path is minimised
+    sample : what the engine found
+    minimised : its run that breaks something, as short as it was made; None if there is none
     coverage : of each action
     not_asked : names of the promises, which no finite walk refutes
-    walked : steps that the walk had taken which broke something; None if none did
     seconds : how long all of it took: compiling, walking, minimising
     """
 
@@ -50,9 +50,9 @@ class SimulationReport:
     plan: Plan
     findings: tuple[Finding, ...]
     sample: Sample
+    minimised: Minimised | None
     coverage: tuple[Coverage, ...]
     not_asked: tuple[str, ...]
-    walked: int | None
     seconds: float
 
     @property
@@ -64,6 +64,11 @@ class SimulationReport:
     def interrupted(self) -> bool:
         """Whether the walks were stopped by hand."""
         return self.sample.stopped == INTERRUPTED
+
+    @property
+    def walked(self) -> int | None:
+        """Steps that the walk had taken which broke something; None if none did."""
+        return None if self.sample.path is None else len(self.sample.path.steps)
 
     @property
     def rate(self) -> int:
@@ -107,6 +112,7 @@ class SimulationReport:
             },
             "found_by_walk": self.sample.walk,
             "walked": self.walked,
+            "is_minimal": self.minimised and self.minimised.is_minimal,
             "seconds": round(self.seconds, 3),
             "seconds_walking": round(self.sample.seconds, 3),
             "steps_per_second": self.rate,
@@ -144,19 +150,15 @@ def simulate(
     meter = Meter()
     with observed_premises() as premises:
         found = (_walk_natively if is_native else walk)(model, plan, on_walks)
-    walked = None
-    if found.path is not None:
-        walked = len(found.path.steps)
-        path, broken = minimise(model, found.path, found.broken[0].name)
-        found = replace(found, path=path, broken=(broken,))
+    shorter = minimise(model, found.path, found.broken[0].name) if found.path else None
     return SimulationReport(
         type(model).__name__,
         plan,
-        safety_findings(model, _evidence(model, plan, found), premises),
+        safety_findings(model, _evidence(model, plan, found, shorter), premises),
         found,
+        shorter,
         _coverage(model, found),
         tuple(method.name for role in PROMISES for method in model.methods(role)),
-        walked,
         meter.seconds,
     )
 
@@ -167,20 +169,19 @@ def _walk_natively(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
     return walks.walk(model, plan, on_walks)
 
 
-def _evidence(model: Model[Any], plan: Plan, found: Sample) -> Evidence:
-    tally, unfinished = found.tally, found.stopped
-    if found.broken:
-        names = ", ".join(broken.name for broken in found.broken)
-        unfinished = f"the walks ended at the counterexample to {names}"
+def _evidence(model: Model[Any], plan: Plan, found: Sample, shorter: Minimised | None) -> Evidence:
+    unfinished = found.stopped
+    if shorter is not None:
+        unfinished = f"the walks ended at the counterexample to {shorter.broken.name}"
     return Evidence(
-        found.broken,
-        found.path,
+        (shorter.broken,) if shorter else (),
+        shorter.path if shorter else None,
         found.witnesses,
         unfinished,
-        _by_action(model, tally.enabled),
-        f"{sum(tally.enabled):,} steps that were looked at",
+        _by_action(model, found.tally.enabled),
+        f"{sum(found.tally.enabled):,} steps that were looked at",
         "Take more walks or longer ones, choose a larger size",
-        Sampled(tally.walks, plan.seed, tally.steps),
+        Sampled(found.tally.walks, plan.seed, found.tally.steps),
         None,
     )
 

@@ -13,13 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from streamproof.checker.counterexample import as_pytest
 from streamproof.checker.engines import EngineName
 from streamproof.checker.progress import Meter
 from streamproof.checker.simulate import SimulationReport
 from streamproof.checker.simulate import simulate as run_walks
 from streamproof.checker.walks import LENGTH_MAX, SEEDS, WALKS, OnWalks, Plan, Tally
-from streamproof.cli.check import replay_command
+from streamproof.cli.check import keep_as_test, print_counterexample, replay_command, title_of
 from streamproof.cli.options import (
     AsJson,
     Settings,
@@ -33,7 +32,6 @@ from streamproof.cli.render import (
     error_console,
     print_findings,
     print_json,
-    print_trace,
     status_text,
 )
 from streamproof.models.registry import Sized
@@ -78,10 +76,7 @@ def simulate(
             on_walks=on_walks,
         )
     verdict = report.verdict
-    written = None
-    if pytest is not None and isinstance(verdict, Refuted):
-        pytest.write_text(as_pytest(verdict.trace, verdict.broken, sized.source), encoding="utf-8")
-        written = str(pytest)
+    written = keep_as_test(verdict, sized, pytest)
     if as_json:
         print_json(to_json(report, sized, written))
     else:
@@ -100,12 +95,8 @@ def to_json(report: SimulationReport, sized: Sized, written: str | None) -> Json
 def print_report(report: SimulationReport, sized: Sized, written: str | None) -> None:
     """Print a report for people."""
     out = console()
-    settings = ", ".join(f"{name}={text}" for name, text in sized.size.items())
-    named = " ".join(
-        part for part in (sized.size_name, f"({settings})" if settings else "") if part
-    )
     engine, seed = report.sample.engine, report.plan.seed
-    out.print(Text(f"{sized.target} {named}, {engine} engine, seed {seed}\n"))
+    out.print(Text(f"{title_of(sized)}, {engine} engine, seed {seed}\n"))
     print_findings(out, report.findings)
     if report.not_asked:
         out.print(f"not asked, since no finite walk refutes it: {', '.join(report.not_asked)}")
@@ -113,9 +104,7 @@ def print_report(report: SimulationReport, sized: Sized, written: str | None) ->
     _print_tally(out, report)
     verdict = report.verdict
     if isinstance(verdict, Refuted):
-        conjuncts = f" ({', '.join(verdict.conjuncts)})" if verdict.conjuncts else ""
-        out.print(Text(f"counterexample to {verdict.broken}{conjuncts}: {verdict.reason}"))
-        print_trace(out, verdict.trace)
+        print_counterexample(out, verdict)
         out.print(Text(f"\n{_how_short(report, verdict)}"), soft_wrap=True)
         out.print(Text(f"run it again: {replay_command(verdict, sized)}"), soft_wrap=True)
     if written is not None:
@@ -141,10 +130,12 @@ def _print_tally(out: Console, report: SimulationReport) -> None:
 def _how_short(report: SimulationReport, verdict: Refuted) -> str:
     if report.sample.walk is None:
         return "an initial state breaks it"
+    found = f"walk {report.sample.walk:,} broke it in {report.walked:,} steps"
+    if report.minimised is None or not report.minimised.is_minimal:
+        return f"{found}; to leave out those that it does not take was interrupted"
     return (
-        f"walk {report.sample.walk:,} broke it in {report.walked:,} steps; of the "
-        f"{len(verdict.trace):,} that are left, none can be left out alone, but only streamproof "
-        "check tells whether there is a shorter run"
+        f"{found}; of the {len(verdict.trace):,} that are left, none can be left out alone, but "
+        "only streamproof check tells whether there is a shorter run"
     )
 
 
