@@ -1,6 +1,6 @@
 """How many steps a second random walks take, by both engines.
 
-    python benchmarks/simulate.py [--json] [--rounds 3] [--walks 500000]
+    python benchmarks/simulate.py [--json] [--rounds 3] [--walks 100000]
 
 The native engine uses one thread. The best of the rounds counts, since the machine is shared, and
 compiling is left out. "Looked at" are all steps that are possible in the states that walks visit:
@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--walks", type=int, default=500_000)
+    parser.add_argument("--walks", type=int, default=100_000)
     arguments = parser.parse_args()
     found = {name: measure(name, arguments.rounds, arguments.walks) for name in MODELS}
     if arguments.json:
