@@ -180,7 +180,7 @@ def _evidence(model: Model[Any], plan: Plan, found: Sample, shorter: Minimised |
         unfinished,
         _by_action(model, found.tally.enabled),
         f"{sum(found.tally.enabled):,} steps that were looked at",
-        "Take more walks or longer ones, choose a larger size",
+        "Take more walks, or longer ones, or choose a larger size",
         Sampled(found.tally.walks, plan.seed, found.tally.steps),
         None,
     )

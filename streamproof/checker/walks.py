@@ -79,7 +79,7 @@ class Tally:
     steps : steps that were taken
     longest : steps of the longest walk
     taken : per ground action, how often it was taken
-    enabled : per ground action, how often it was possible in a state from which a walk went on
+    enabled : per ground action, how often it was possible in a state on a walk, and so looked at
     """
 
     taken: list[int]
@@ -143,14 +143,14 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
     ------
     BrokenModel : if a method of the model fails
     """
-    walker, meter = Walker(model, plan), Meter()
+    walker, meter = Walker(model, plan.seed), Meter()
     stopped = None
     try:
         walker.look_at_starts()
         for number in range(plan.walks):
             if walker.broken:
                 break
-            walker.walk(number)
+            walker.walk(number, plan.length_max)
             on_walks(walker.tally)
     except KeyboardInterrupt:
         stopped = INTERRUPTED
@@ -167,8 +167,8 @@ class Walker(Generic[S]):
     tally, witnesses : of the walks taken so far, as in a sample
     """
 
-    def __init__(self, model: Model[S], plan: Plan) -> None:
-        self.model, self.plan = model, plan
+    def __init__(self, model: Model[S], seed: int) -> None:
+        self.model, self.seed = model, seed
         self.properties: Properties[S] = Properties.of(model)
         self.outside = find_outside(model)
         self.actions = [
@@ -202,8 +202,13 @@ class Walker(Generic[S]):
                 if self.broken:
                     return
 
-    def walk(self, number: int) -> None:
+    def walk(self, number: int, length_max: int) -> None:
         """Take a walk, up to what it breaks.
+
+        Parameters
+        ----------
+        number : which walk
+        length_max : steps after which it is cut
 
         Raises
         ------
@@ -212,7 +217,7 @@ class Walker(Generic[S]):
         key, state = self._begin(number)
         self.tally.walks += 1
         with self._failures():
-            for _ in range(self.plan.length_max):
+            for _ in range(length_max):
                 options = self._look(state)
                 if self.broken:
                     break
@@ -243,7 +248,7 @@ class Walker(Generic[S]):
         return Sample(engine, tally, seconds, *found, self.witnesses, stopped)
 
     def _begin(self, number: int) -> tuple[int, S]:
-        key = key_of(self.plan.seed, number)
+        key = key_of(self.seed, number)
         self._start, state = self.starts[choice(key, 0, len(self.starts))]
         self._number, self._steps = number, []
         return key, state

@@ -102,7 +102,7 @@ def test_every_choice_is_taken_as_often_as_the_others():
     size, walks = 4, 3_600
     edges = [(a, b) for a in range(size) for b in range(size) if a != b]
     model = walk(Maze, *edges, starts=tuple(range(size)))
-    walker = Walker(model, Plan(walks, 2, 1))
+    walker = Walker(model, 1)
     walker.look_at_starts()
     runs = Counts(walker.path_to(number, 2) for number in range(walks))
     assert len(runs) == size * 9
@@ -118,7 +118,7 @@ def test_a_seed_gives_the_same_walks_again_and_another_gives_others():
     )
     assert first.sample.tally == again.sample.tally != other.sample.tally
     assert first.findings == again.findings
-    walker = Walker(model, Plan(50, 20, 3))
+    walker = Walker(model, 3)
     walker.look_at_starts()
     assert len({walker.path_to(number, 10) for number in range(50)}) == 50
 
@@ -132,7 +132,7 @@ def test_walks_take_real_steps_between_reachable_states():
         reached |= found
         waiting += found
     assert len(reached) == check(model, liveness=False).counts.distinct
-    walker = Walker(model, Plan(40, 6, 0))
+    walker = Walker(model, 0)
     walker.look_at_starts()
     for number in range(40):
         states = retrace(model, walker.path_to(number, 6)).states

@@ -242,7 +242,7 @@ def test_what_never_happens_on_any_walk_is_undetermined(engine):
     assert "is_beyond() is not reached" in reason(report, "is_beyond")
     for name in ("odd_beyond", "from_beyond"):
         assert f"the premise of an implies in {name}" in reason(report, name)
-        assert "Take more walks or longer ones, choose a larger size" in reason(report, name)
+        assert "Take more walks, or longer ones, or choose a larger size" in reason(report, name)
     assert report.finding("above_two").verdict.status is Status.SAMPLED
     assert report.not_asked == ("comes_back",)
     assert report.verdict.status is Status.UNDETERMINED

@@ -68,7 +68,7 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
     BrokenModel : if a method of the model fails
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
-    walker: Walker[Any] = Walker(model, plan)
+    walker: Walker[Any] = Walker(model, plan.seed)
     walker.look_at_starts()
     if walker.broken:
         return walker.sample("native", walker.tally, 0.0, None)
@@ -210,7 +210,7 @@ def _sample(walker: Walker[Any], batch: _Batch, stopped: str | None) -> Sample:
         if number < len(calls) and calls[number] not in walker.witnesses:
             walker.witnesses[calls[number]] = walker.path_to(which, length, action)
     if batch.breaking is not None:
-        walker.walk(batch.breaking)
+        walker.walk(batch.breaking, batch.plan.length_max)
     elif stopped is None:
         try:
             _note_premises(walker, batch)
@@ -218,7 +218,7 @@ def _sample(walker: Walker[Any], batch: _Batch, stopped: str | None) -> Sample:
             stopped = INTERRUPTED
     if bool(walker.broken) != (batch.breaking is not None):
         raise EnginesDisagree(
-            f"with seed {walker.plan.seed}, the compiled model finds a fault on walk "
+            f"with seed {walker.seed}, the compiled model finds a fault on walk "
             f"{batch.breaking}, and its Python methods find {walker.broken or 'none'}"
         )
     return walker.sample("native", batch.tally, batch.seconds, stopped)
@@ -232,17 +232,16 @@ def _note_premises(walker: Walker[Any], batch: _Batch) -> None:
         note_premise(code, number in batch.found)
     of_steps = {code for _, code, _ in premises_of(traced, Role.EVERY_STEP)}
     with observed_premises() as observed:
-        for number in range(walker.plan.walks if of_steps else 0):
-            walker.walk(number)
-            if walker.tally.steps > STEPS_SAMPLED:
-                break
+        for number in range(min(batch.plan.walks, STEPS_SAMPLED) if of_steps else 0):
+            if walker.tally.steps < STEPS_SAMPLED:
+                walker.walk(number, min(batch.plan.length_max, STEPS_SAMPLED))
     for code in of_steps:
-        note_premise(code, observed.get(code, False) or _holds_in_some_step(walker, batch, code))
+        note_premise(code, observed.get(code, False) or _holds_in_some_step(batch, code))
 
 
-def _holds_in_some_step(walker: Walker[Any], batch: _Batch, code: CodeType) -> bool:
+def _holds_in_some_step(batch: _Batch, code: CodeType) -> bool:
     """Take all walks once more, up to a step in which a premise holds."""
-    again = _Batch(batch.program, walker.plan, batch.on_walks)
+    again = _Batch(batch.program, batch.plan, batch.on_walks)
     again.run(batch.program.expand_up_to(code))
     return again.breaking is not None
 
