@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.engines import Engine, explore
 from streamproof.checker.explanation import failing_part
-from streamproof.checker.exploration import INTERRUPTED, Exploration, Reduction
+from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity
 from streamproof.lang import Domain, StreamproofError
-from streamproof.lang.model import PROMISES, STATED, Model, Role
+from streamproof.lang.model import PROMISES, STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
     ACTIONS,
@@ -44,6 +44,46 @@ NO_PROPERTY = (
 
 class ClaimsDisabled(StreamproofError, RuntimeError):
     """Python runs with -O, which removes every `assert` and with it the claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What findings about finite runs are made of: a search, or walks.
+
+    Attributes
+    ----------
+    broken, path, witnesses, unfinished : as of an exploration
+    firings : per action, how many of the steps that were looked at are its own
+    looked_at : how much that is, in words
+    more : what to do if that was not enough
+    passed : the verdict on what was asked and was not seen to fail
+    counts : None for walks, which do not know how many states are distinct
+    """
+
+    broken: tuple[Broken, ...]
+    path: Path | None
+    witnesses: Mapping[Call, Path]
+    unfinished: str | None
+    firings: tuple[tuple[str, int], ...]
+    looked_at: str
+    more: str
+    passed: Verdict
+    counts: Counts | None
+
+    @classmethod
+    def of_search(cls, found: Exploration) -> Evidence:
+        """Take what a search has found."""
+        return cls(
+            found.broken,
+            found.path,
+            found.witnesses,
+            found.unfinished,
+            found.counts.firings,
+            f"{found.counts.distinct:,} states",
+            "Choose a larger size",
+            Exhausted(found.counts),
+            found.counts,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +194,11 @@ def check(
     ImpureModel, WrongSort : if a sample of states shows that a search would mean nothing
     ClaimsDisabled : under python -O
     """
-    if not __debug__:
-        raise ClaimsDisabled(
-            "Python runs with -O, which removes every assert, so the claims of a model would go "
-            "unchecked. Run it without -O and without PYTHONOPTIMIZE"
-        )
-    check_assumptions(model)
-    check_purity(model)
+    check_first(model)
     meter = Meter()
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
-    findings = list(_Findings(model, found, premises).all())
+    findings = list(safety_findings(model, Evidence.of_search(found), premises))
     promised = tuple(method.name for role in PROMISES for method in model.methods(role))
     if liveness and promised:
         findings += promise_findings(model, found)
@@ -179,6 +213,33 @@ def check(
         seconds,
         peak_memory_mb(),
     )
+
+
+def check_first(model: Model[Any]) -> None:
+    """Refuse a model of which nothing that is found would mean anything.
+
+    Raises
+    ------
+    BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
+    """
+    if not __debug__:
+        raise ClaimsDisabled(
+            "Python runs with -O, which removes every assert, so the claims of a model would go "
+            "unchecked. Run it without -O and without PYTHONOPTIMIZE"
+        )
+    check_assumptions(model)
+    check_purity(model)
+
+
+def safety_findings(model: Model[Any], found: Evidence, premises: Premises) -> tuple[Finding, ...]:
+    """Say what is known of everything that a model asks of finite runs.
+
+    Parameters
+    ----------
+    found : what was looked at
+    premises : which premises of the model's properties were observed to hold
+    """
+    return tuple(_Findings(model, found, premises).all())
 
 
 def _is_empty(value: object) -> bool:
@@ -196,7 +257,7 @@ def _without_counts(verdict: Json) -> Json:
 
 
 class _Findings:
-    def __init__(self, model: Model[Any], found: Exploration, premises: Premises) -> None:
+    def __init__(self, model: Model[Any], found: Evidence, premises: Premises) -> None:
         self.model, self.found, self.counts = model, found, found.counts
         self.run = retrace(model, found.path) if found.path else None
         self.idle = [code for code, held in premises.items() if not held]
@@ -223,7 +284,7 @@ class _Findings:
                 f"{name} was never asked: its parameters range over an empty domain. Choose a "
                 "larger size"
             )
-        if kind is Kind.EVERY_STEP and not any(count for _, count in self.counts.firings):
+        if kind is Kind.EVERY_STEP and not any(count for _, count in self.found.firings):
             return self._searched() or self._unknown(
                 f"{name} was never asked, since no step is possible"
             )
@@ -233,7 +294,7 @@ class _Findings:
                 f"{', '.join(empty)} has no element, so what is said of all of them says nothing. "
                 "Choose a larger size"
             )
-        return self._searched() or self._vacuous(name) or Exhausted(self.counts)
+        return self._searched() or self._vacuous(name) or self.found.passed
 
     def _empty_domains(self) -> list[str]:
         fields = (field.name for field in dataclasses.fields(self.model))
@@ -245,8 +306,7 @@ class _Findings:
             if name in code.co_qualname.split("."):
                 return self._unknown(
                     f"the premise of an implies in {name} (line {code.co_firstlineno}) holds in "
-                    f"none of {self.counts.distinct:,} states, so it was never tried. Choose a "
-                    "larger size"
+                    f"none of {self.found.looked_at}, so it was never tried. {self.found.more}"
                 )
         return None
 
@@ -277,21 +337,20 @@ class _Findings:
         verdict = self._searched()
         if verdict is None and (missing or not calls):
             verdict = self._unknown(
-                f"{', '.join(missing) or name} is not reached in any of {self.counts.distinct:,} "
-                "states, so what holds may hold because nothing happens. Choose a larger size, or "
-                "look for a guard that is too strong"
+                f"{', '.join(missing) or name} is not reached in any of {self.found.looked_at}, "
+                f"so what holds may hold because nothing happens. {self.found.more}, or look for a "
+                "guard that is too strong"
             )
-        return Finding(name, Kind.SOMETIMES, verdict or Exhausted(self.counts), note)
+        return Finding(name, Kind.SOMETIMES, verdict or self.found.passed, note)
 
     def _actions(self) -> Verdict:
-        idle = [name for name, count in self.counts.firings if count == 0]
+        idle = [name for name, count in self.found.firings if count == 0]
         if idle and not self._searched():
             return self._unknown(
-                f"{', '.join(idle)} never happened in any of {self.counts.distinct:,} states, so "
-                "nothing is known about it. Choose a larger size, or look for a guard that never "
-                "holds"
+                f"{', '.join(idle)} never happened in any of {self.found.looked_at}, so nothing "
+                f"is known about it. {self.found.more}, or look for a guard that never holds"
             )
-        return self._searched() or Exhausted(self.counts)
+        return self._searched() or self.found.passed
 
     def _searched(self) -> Undetermined | None:
         """Say why not all states were searched; None if they were."""

@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.checker.engines import explore
+from streamproof.checker.engines import Engine
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.growth import Kind, Point, down, estimate, is_below
 from streamproof.checker.ladder import Ladder
 from streamproof.checker.limits import Limits
 from streamproof.checker.progress import OnProgress
 from streamproof.checker.properties import check_assumptions
-from streamproof.checker.reference import explore as explore_by_reference
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
 from streamproof.models.sizes import at_size
@@ -44,6 +43,7 @@ class Climb:
     ----------
     ladder : the sizes; an axis that is no measure of size is taken out of it
     states_max : distinct states of each size
+    engine : searches them
     found : what was found, by the text of the size; the wanted one is there from the start
     searches : smaller sizes that were searched on this ladder
     """
@@ -51,7 +51,7 @@ class Climb:
     model_class: type[Model[Any]]
     ladder: Ladder
     states_max: int
-    is_traced: bool
+    engine: Engine
     on_progress: OnProgress
     found: dict[str, Searched]
     searches: int = 0
@@ -105,9 +105,8 @@ class Climb:
         return self.found[key].result
 
     def _explore(self, model: Model[Any]) -> Exploration:
-        engine = explore if self.is_traced else explore_by_reference
         limits = Limits(states_max=self.states_max)
-        found = engine(model, limits=limits, on_progress=self.on_progress)
+        found = self.engine(model, limits=limits, on_progress=self.on_progress)
         if found.stopped == INTERRUPTED:
             raise KeyboardInterrupt
         return found

@@ -185,7 +185,7 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
         return _promise_as_pytest(trace, broken, build)
     actions = "".join(f"        {step.action!r},\n" for step in trace.steps)
     start = trace.key.partition("/")[0]
-    return f'''"""A counterexample to `{broken}`, found by streamproof check, key {trace.key}."""
+    return f'''"""A counterexample to `{broken}`, found by streamproof, key {trace.key}."""
 
 from streamproof.checker.counterexample import broken_along
 from streamproof.models import registry

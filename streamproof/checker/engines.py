@@ -134,13 +134,20 @@ def explore(
     is_small = found.stopped is None or found.counts.distinct < small
     if is_small or small == limits.states_max or found.stopped == INTERRUPTED:
         return found
-    try:
-        trace_model(type(model))
-    except (Untraceable, WrongDefinition):
+    if not is_traceable(type(model)):
         return reference.explore(model, limits=limits, on_progress=on_progress)
     return explore_natively(
         model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
     )
+
+
+def is_traceable(model_class: type[Model[Any]]) -> bool:
+    """Tell whether the native engine can take a model."""
+    try:
+        trace_model(model_class)
+    except (Untraceable, WrongDefinition):
+        return False
+    return True
 
 
 def _promises(model: Model[Any]) -> list[str]:

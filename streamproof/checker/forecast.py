@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from streamproof.checker.climb import Climb, Searched
-from streamproof.checker.engines import explore_natively
+from streamproof.checker.engines import Engine, explore, explore_natively, is_traceable
 from streamproof.checker.exploration import Exploration
 from streamproof.checker.growth import Estimate, down, estimate
 from streamproof.checker.ladder import Ladder
@@ -17,9 +18,7 @@ from streamproof.checker.multipliers import Multipliers, multipliers_of
 from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
-from streamproof.lang import Untraceable, WrongDefinition
 from streamproof.lang.model import Model
-from streamproof.lang.trace import trace_model
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Counts
 
@@ -134,6 +133,7 @@ def forecast(
     size: Mapping[str, Any],
     *,
     budget: Budget | None = None,
+    symmetry: bool | None = None,
     on_progress: OnProgress = ignore,
 ) -> Forecast:
     """Say how many states a model has at a size, and what a search of them takes.
@@ -143,13 +143,14 @@ def forecast(
     model_class : what is to be searched
     size : settings as `at_size` takes them
     budget : how much may be searched for that
+    symmetry : whether the search will make use of symmetry; None for where there are no promises
     on_progress : told now and then how far the search of one size is
 
     Raises
     ------
     UnknownSize, BrokenAssumption : if there is no such size
     """
-    return _Forecaster(model_class, size, budget or Budget(), on_progress).run()
+    return _Forecaster(model_class, size, budget or Budget(), symmetry, on_progress).run()
 
 
 @dataclass
@@ -179,15 +180,12 @@ class _Forecaster:
     model_class: type[Model[Any]]
     size: Mapping[str, Any]
     budget: Budget
+    symmetry: bool | None
     on_progress: OnProgress
     climb: Climb = field(init=False)
 
     def __post_init__(self) -> None:
-        try:
-            trace_model(self.model_class)
-            self.is_traced = True
-        except (Untraceable, WrongDefinition):
-            self.is_traced = False
+        self.is_traced = is_traceable(self.model_class)
         budget = self.budget
         self.states_max = budget.states if self.is_traced else budget.states_reference
 
@@ -199,7 +197,7 @@ class _Forecaster:
             self.model_class,
             Ladder.to(self.model_class, self.size),
             self.states_max,
-            self.is_traced,
+            partial(explore, symmetry=self.symmetry) if self.is_traced else explore_by_reference,
             self.on_progress,
             {repr(dict(self.size)): Searched(self.size, first)},
         )
@@ -223,7 +221,8 @@ class _Forecaster:
         """Search the first part of the wanted size, and measure what it costs."""
         clock = _Clock(self.on_progress)
         before = memory_mb()
-        engine = explore_natively if self.is_traced else explore_by_reference
+        natively = partial(explore_natively, symmetry=self.symmetry)
+        engine: Engine = natively if self.is_traced else explore_by_reference
         found = engine(model, limits=Limits(states_max=self.states_max), on_progress=clock)
         seconds = clock.seconds_per_state * found.kept / found.counts.generated
         if not self.is_traced:

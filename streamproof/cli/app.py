@@ -14,6 +14,7 @@ from streamproof.cli import (
     prove,
     replay,
     show,
+    simulate,
     snapshot,
     verify,
 )
@@ -22,13 +23,14 @@ from streamproof.cli.errors import with_exit_code
 app = typer.Typer(
     name="streamproof",
     help="Protocols for streams: checked, proven, and run in PySpark from one text.",
-    epilog="Exit codes: 0 PROVED or EXHAUSTED, 1 REFUTED, 2 wrong use, 3 UNDETERMINED.",
+    epilog="Exit codes: 0 PROVED or EXHAUSTED, 1 REFUTED, 2 wrong use, 3 UNDETERMINED or SAMPLED.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command("check")(with_exit_code(check.check))
 app.command("forecast")(with_exit_code(forecast.forecast))
+app.command("simulate")(with_exit_code(simulate.simulate))
 app.command("replay")(with_exit_code(replay.replay))
 app.command("show")(with_exit_code(show.show))
 app.command("graph")(with_exit_code(graph.graph))

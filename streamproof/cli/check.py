@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from streamproof.checker import CheckReport
@@ -37,7 +38,7 @@ from streamproof.cli.render import (
     status_text,
 )
 from streamproof.models.registry import Sized
-from streamproof.models.verdict import ExitCode, Json, Refuted, exit_code
+from streamproof.models.verdict import ExitCode, Json, Refuted, Verdict, exit_code
 
 
 def check(
@@ -77,10 +78,7 @@ def check(
             engine=engine_of(engine, threads, reduced),
         )
     verdict = report.verdict
-    written = None
-    if pytest is not None and isinstance(verdict, Refuted):
-        pytest.write_text(as_pytest(verdict.trace, verdict.broken, sized.source), encoding="utf-8")
-        written = str(pytest)
+    written = keep_as_test(verdict, sized, pytest)
     if as_json:
         print_json(to_json(report, sized, written))
     else:
@@ -92,6 +90,28 @@ def replay_command(verdict: Refuted, sized: Sized) -> str:
     """Give the command that runs a counterexample again."""
     target, _, size = sized.options.partition(" ")
     return f"streamproof replay {target} {verdict.trace.key} {size}".rstrip()
+
+
+def keep_as_test(verdict: Verdict, sized: Sized, path: Path | None) -> str | None:
+    """Write a counterexample, if there is one, into a file, if one is named; give its name."""
+    if path is None or not isinstance(verdict, Refuted):
+        return None
+    path.write_text(as_pytest(verdict.trace, verdict.broken, sized.source), encoding="utf-8")
+    return str(path)
+
+
+def title_of(sized: Sized) -> str:
+    """Name a model with its size and settings."""
+    settings = ", ".join(f"{name}={text}" for name, text in sized.size.items())
+    parts = (sized.target, sized.size_name, f"({settings})" if settings else "")
+    return " ".join(part for part in parts if part)
+
+
+def print_counterexample(out: Console, verdict: Refuted) -> None:
+    """Print what is broken, and the run that shows it."""
+    conjuncts = f" ({', '.join(verdict.conjuncts)})" if verdict.conjuncts else ""
+    out.print(Text(f"counterexample to {verdict.broken}{conjuncts}: {verdict.reason}"))
+    print_trace(out, verdict.trace)
 
 
 def to_json(report: CheckReport, sized: Sized, written: str | None) -> Json:
@@ -106,11 +126,7 @@ def to_json(report: CheckReport, sized: Sized, written: str | None) -> Json:
 def print_report(report: CheckReport, sized: Sized, written: str | None) -> None:
     """Print a report for people."""
     out = console()
-    settings = ", ".join(f"{name}={text}" for name, text in sized.size.items())
-    named = " ".join(
-        part for part in (sized.size_name, f"({settings})" if settings else "") if part
-    )
-    out.print(Text(f"{sized.target} {named}, {report.engine} engine\n"))
+    out.print(Text(f"{title_of(sized)}, {report.engine} engine\n"))
     print_findings(out, report.findings)
     if report.left_out:
         out.print(f"left out (--safety): {', '.join(report.left_out)}")
@@ -125,9 +141,7 @@ def print_report(report: CheckReport, sized: Sized, written: str | None) -> None
     )
     verdict = report.verdict
     if isinstance(verdict, Refuted):
-        conjuncts = f" ({', '.join(verdict.conjuncts)})" if verdict.conjuncts else ""
-        out.print(Text(f"counterexample to {verdict.broken}{conjuncts}: {verdict.reason}"))
-        print_trace(out, verdict.trace)
+        print_counterexample(out, verdict)
         out.print(Text(f"\nrun it again: {replay_command(verdict, sized)}"), soft_wrap=True)
     if written is not None:
         out.print(f"kept as a test: {written}", soft_wrap=True)

@@ -13,7 +13,16 @@ from streamproof.checker.forecast import forecast as make_forecast
 from streamproof.checker.growth import Estimate
 from streamproof.checker.limits import default_memory_mb
 from streamproof.checker.multipliers import Multipliers
-from streamproof.cli.options import AsJson, Memory, Settings, SizeName, StatesMax, Target, chosen
+from streamproof.cli.options import (
+    AsJson,
+    Memory,
+    Settings,
+    SizeName,
+    StatesMax,
+    Target,
+    UseSymmetry,
+    chosen,
+)
 from streamproof.cli.render import console, print_json, progress_line
 from streamproof.models.registry import Sized
 from streamproof.models.sizes import named_size, parsed
@@ -27,6 +36,7 @@ def forecast(
     settings: Settings = None,
     states_max: StatesMax = None,
     memory: Memory = None,
+    symmetry: UseSymmetry = None,
     *,
     as_json: AsJson = False,
 ) -> ExitCode:
@@ -38,7 +48,11 @@ def forecast(
     budget = Budget() if states_max is None else Budget(states_max, states_max)
     with progress_line() as on_progress:
         found = make_forecast(
-            sized.model_class, _values(sized), budget=budget, on_progress=on_progress
+            sized.model_class,
+            _values(sized),
+            budget=budget,
+            symmetry=symmetry,
+            on_progress=on_progress,
         )
     memory_mb = memory or default_memory_mb()
     if as_json:

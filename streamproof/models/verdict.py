@@ -134,11 +134,12 @@ class Sampled:
     ----------
     runs : number of random runs
     seed : of the random numbers
+    steps : steps of all runs
     """
 
     runs: int
     seed: int
-    counts: Counts
+    steps: int
 
     @property
     def status(self) -> Status:
@@ -147,8 +148,8 @@ class Sampled:
 
     def to_json(self) -> Json:
         """Give the verdict as JSON."""
-        sample = {"runs": self.runs, "seed": self.seed}
-        return {"status": self.status.value, **sample, "counts": self.counts.to_json()}
+        sample = {"runs": self.runs, "seed": self.seed, "steps": self.steps}
+        return {"status": self.status.value, **sample}
 
 
 @dataclass(frozen=True, slots=True)

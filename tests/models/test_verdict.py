@@ -27,7 +27,7 @@ COUNTS = Counts(4, 5, 3, (("up", 4),))
 VERDICTS = {
     Status.REFUTED: Refuted("safe", "too large", Trace("0", (), ())),
     Status.UNDETERMINED: Undetermined(("a limit",)),
-    Status.SAMPLED: Sampled(runs=10, seed=1, counts=COUNTS),
+    Status.SAMPLED: Sampled(runs=10, seed=1, steps=50),
     Status.EXHAUSTED: Exhausted(COUNTS),
     Status.PROVED: Proved(obligations=12),
 }
@@ -80,10 +80,15 @@ def test_the_json_of_a_verdict_can_be_written_and_says_its_status(status):
 def test_the_counts_of_a_verdict_are_part_of_its_json():
     counts = {"distinct": 4, "generated": 5, "depth": 3, "firings": {"up": 4}}
     refuted = Refuted("safe", "no", Trace("0", (), ()), ("a",), COUNTS)
-    for verdict in (refuted, Undetermined(("why",), COUNTS), VERDICTS[Status.SAMPLED]):
+    for verdict in (refuted, Undetermined(("why",), COUNTS), VERDICTS[Status.EXHAUSTED]):
         assert verdict.to_json()["counts"] == counts
     assert "counts" not in VERDICTS[Status.REFUTED].to_json()
     assert refuted.to_json()["conjuncts"] == ["a"]
+
+
+def test_a_sample_tells_its_size_and_its_seed():
+    found = VERDICTS[Status.SAMPLED].to_json()
+    assert found == {"status": "SAMPLED", "runs": 10, "seed": 1, "steps": 50}
 
 
 def test_a_finding_names_what_it_is_about():

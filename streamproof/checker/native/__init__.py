@@ -12,5 +12,6 @@
     table       the visited states, and how they are found again
     partition   one thread's share of them
     search      level by level, through all partitions
-    engine      what the checker calls
+    engine      what the checker calls to search
+    walks       what it calls for random walks
 """

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamproof.checker.exploration import Path
 from streamproof.checker.limits import LimitReached, Limits, default_memory_mb
@@ -194,12 +195,24 @@ class Search:
 
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
     """Give a wider range for the number that had no declared one and left its first guess."""
-    encoder = search.program.encoder
     part, number = search.located(found.reference)
-    state = encoder.decode(search.program.layout.unpack(part.state(number)))
-    call, act = encoder.model.ground_actions[found.action]
-    value = encoder.encode(act(state, *call.arguments))[found.cell]
-    cell = search.program.cells[found.cell]
+    return wider_range(search.program, part.state(number), found.action, found.cell)
+
+
+def wider_range(
+    program: Program, state: NDArray[np.uint64], action: int, number: int
+) -> dict[str, tuple[int, int]]:
+    """Give a range with room for what an action makes of a program's cell, by its variable's name.
+
+    Parameters
+    ----------
+    state : the packed state in which the ground action is taken
+    number : of the cell
+    """
+    encoder, cell = program.encoder, program.cells[number]
+    call, act = encoder.model.ground_actions[action]
+    before = encoder.decode(program.layout.unpack(state))
+    value = encoder.encode(act(before, *call.arguments))[number]
     span = cell.high - cell.low + 1
     low = min(value, cell.low - span) if value < cell.low else cell.low
     high = max(value, cell.high + span) if value > cell.high else cell.high
