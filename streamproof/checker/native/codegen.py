@@ -3,13 +3,15 @@
 The functions are written straight in LLVM's intermediate language, whose front end numba is: they
 are shifts, masks and comparisons, of which numba would first have to infer the types, one by one.
 
-``expand(states, count, out, hashes, origins, room, owners, produced, fired, event)``
+``expand(states, count, out, hashes, origins, room, owners, produced, fired, event, recent, kept)``
     writes the other states that steps lead to, with their hashes and where they come from: the
     position of a state, and in the upper half of the word the ground action. Each goes to the
     partition that its hash says, of `owners`, a power of two: that of number n has its `room`
     places in the three arrays from n * room on, and `produced[n]` counts them. It stops before a
     state for whose successors there may be no room, and at the first event. `event` gets the kind,
-    the position of the state where it stopped, the action and the cell.
+    the position of the state where it stopped, the action and the cell. What was written lately is
+    not written again: `recent` has places for as many states as `kept` says, a power of two, by
+    hash; at first each must hold a state that is known. If `kept` is 0 every successor is written.
 ``hash(states, count, hashes)``
     hashes states.
 ``mark_<n>(states, count, marks)``
@@ -105,7 +107,7 @@ class Expand(ABC):
     ) -> None:
         self.layout, self.representatives = layout, representatives
         kind = ir.FunctionType(
-            VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS]
+            VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS, WORDS, I64]
         )
         function = ir.Function(module, kind, "expand")
         for argument in function.args:
@@ -113,7 +115,7 @@ class Expand(ABC):
                 argument.add_attribute("noalias")
         self.states, self.count, self.out, self.hashes = function.args[:4]
         self.origins, self.room, self.owners, self.produced = function.args[4:8]
-        self.fired, self.event = function.args[8:]
+        self.fired, self.event, self.recent, self.recent_count = function.args[8:]
         self.build = ir.IRBuilder(function.append_basic_block("entry"))
         self.successors = self.build.alloca(I64, name="successors")  # of the state at hand
         self.fullest = self.build.alloca(I64, name="fullest")  # an upper bound of all in `produced`
@@ -179,6 +181,18 @@ class Expand(ABC):
             build.call(self.representatives.least, [self.scratch])
             target = load(build, self.scratch, width)
         hash_ = hash_of(build, target)
+        every = build.icmp_unsigned("==", self.recent_count, ZERO)
+        mask = build.select(every, ZERO, build.sub(self.recent_count, I64(1)))
+        seen = state_at(build, self.recent, build.and_(hash_, mask), width)
+        differs = every
+        for word, known in zip(target, load(build, seen, width), strict=True):
+            differs = build.or_(differs, build.icmp_unsigned("!=", word, known))
+        with build.if_then(differs):
+            store(build, target, seen)
+            self._send(target, hash_, action)
+
+    def _send(self, target: list[ir.Value], hash_: ir.Value, action: ir.Value) -> None:
+        build, width = self.build, self.layout.words
         owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
         counter = build.gep(self.produced, [owner])
         produced = build.load(counter)

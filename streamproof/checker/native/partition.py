@@ -27,6 +27,8 @@ NO_LINK = 2**32 - 1
 """The link of an initial state."""
 SPREAD = 1.25
 """How much larger than the average a region may be."""
+RECENT_WORDS = 1 << 15
+"""Words of the states that a thread remembers to have written lately, in its own cache."""
 _LINK_BYTES, _SLOT_BYTES = 4, 8
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0x40)
 
@@ -63,6 +65,9 @@ class Partition:
             np.empty(self._buffer * of, np.uint64),
         )
         self.produced = np.zeros(of, np.uint64)
+        recent = max(1, RECENT_WORDS >> (width - 1).bit_length())
+        known = program.represent(program.layout.pack(list(program.initial)[:1]))
+        self._recent = np.repeat(known, recent, axis=0)
         self.expanded_from = 0
         self.event = np.zeros(4, np.uint64)
         actions = max(1, len(program.encoder.model.ground_actions))
@@ -139,7 +144,9 @@ class Partition:
 
     def expand_again(self, begin: int) -> int:
         """Write the successors of states from a number on; give the number that was reached."""
-        self._expand(self.program.expand, begin, self.count - begin, np.zeros_like(self.fired))
+        self._expand(
+            self.program.expand, begin, self.count - begin, np.zeros_like(self.fired), every=True
+        )
         assert self.stopped_by is Event.NONE  # a search that was stopped decides no promises
         return begin + int(self.event[1])
 
@@ -156,7 +163,9 @@ class Partition:
     def _address(self, number: int) -> int:
         return int(self.states.ctypes.data) + number * self.program.layout.words * 8
 
-    def _expand(self, expand: Any, begin: int, count: int, fired: NDArray[Any]) -> None:
+    def _expand(
+        self, expand: Any, begin: int, count: int, fired: NDArray[Any], *, every: bool = False
+    ) -> None:
         self.produced[:] = 0
         expand(
             self._address(begin),
@@ -167,6 +176,8 @@ class Partition:
             self.produced.ctypes.data,
             fired.ctypes.data,
             self.event.ctypes.data,
+            self._recent.ctypes.data,
+            0 if every else len(self._recent),
         )
 
     def _insert(self, found: Candidates, begin: int, end: int, parent: int) -> int:

@@ -41,9 +41,9 @@ from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model
 
-EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, WORDS, WORDS, WORDS)
+EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, *(WORDS,) * 4, COUNT)
 """What `expand` gives and takes."""
-VERSION = 7
+VERSION = 9
 """Raised when the same model would be compiled to something else."""
 
 

@@ -105,7 +105,7 @@ class _Batch:
         width, self.room = program.layout.words, rows * program.branching
         self.walking = Walking(_words(rows, width), *(_words(rows) for _ in range(3)))
         self.written = Candidates(_words(self.room, width), _words(self.room), _words(self.room))
-        self.produced, self.event = _words(1), _words(4)
+        self.produced, self.event, self.recent = _words(1), _words(4), _words(width)
         actions = len(program.encoder.model.ground_actions)
         self.fired, self.enabled, self.taken = _words(actions), _words(actions), _words(actions)
         self.starts, self.totals = program.layout.pack(tuple(program.initial)), _words(4)
@@ -153,6 +153,8 @@ class _Batch:
                 self.produced.ctypes.data,
                 self.fired.ctypes.data,
                 self.event.ctypes.data,
+                self.recent.ctypes.data,
+                0,
             )
             event, position, action, cell = map(int, self.event)
             if event == Event.NONE:

@@ -156,13 +156,13 @@ def test_small_models_are_searched_by_the_reference_engine():
 
 def test_an_engine_that_takes_another_step_is_found_out(monkeypatch):
     """Break the compiled model: let it count by one where it should count by two."""
-    right = codegen._Expand._target
+    right = codegen._GroundExpand._target
 
     def wrong(self, block, command):
         other = replace(command, updates=dict.fromkeys(command.updates, self.ground.terms.true))
         return right(self, block, other)
 
-    monkeypatch.setattr(codegen._Expand, "_target", wrong)
+    monkeypatch.setattr(codegen._GroundExpand, "_target", wrong)
 
     class Bounded(Lights):
         @always
