@@ -57,6 +57,7 @@ class CheckReport:
     left_out : names of the liveness properties that the user asked to leave out
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
+    resumed : distinct states that a checkpoint held, and that were not searched again
     """
 
     model: str
@@ -66,6 +67,7 @@ class CheckReport:
     left_out: tuple[str, ...]
     seconds: float
     memory_mb_peak: int
+    resumed: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -91,8 +93,8 @@ class CheckReport:
 
     @property
     def rate(self) -> int:
-        """Distinct states per second."""
-        return int(self.counts.distinct / self.seconds) if self.seconds > 0 else 0
+        """Distinct states per second, without those of a checkpoint."""
+        return int((self.counts.distinct - self.resumed) / self.seconds) if self.seconds > 0 else 0
 
     def finding(self, name: str) -> Finding:
         """Give the finding of a name.
@@ -121,6 +123,7 @@ class CheckReport:
             "seconds": round(self.seconds, 3),
             "states_per_second": self.rate,
             "memory_mb_peak": self.memory_mb_peak,
+            "resumed": self.resumed,
         }
 
 
@@ -173,6 +176,7 @@ def check(
         () if liveness else promised,
         seconds,
         peak_memory_mb(),
+        found.resumed,
     )
 
 

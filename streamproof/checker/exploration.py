@@ -30,6 +30,7 @@ class Exploration:
     engine : which engine searched
     decide_liveness : decides the promises on the states that were found, all of them; None for an
         engine that leaves it to `liveness.decide_liveness`
+    resumed : distinct states that an earlier process had found
     """
 
     counts: Counts
@@ -39,6 +40,7 @@ class Exploration:
     stopped: str | None = None
     engine: str = "reference"
     decide_liveness: Callable[[], Liveness] | None = None
+    resumed: int = 0
 
     @property
     def unfinished(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,11 +17,15 @@ class Progress:
     expanded : states whose steps have been taken
     distinct : distinct states found
     depth : states on a path to the ones that are being expanded
+    level_ends : per depth up to this one, how many distinct states there are up to it
+    resumed : distinct states that an earlier process found
     """
 
     expanded: int
     distinct: int
     depth: int
+    level_ends: Sequence[int] = ()
+    resumed: int = 0
 
     @property
     def queue(self) -> int:
@@ -34,6 +38,9 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 
 REPORT_EVERY = 256
 """States that are expanded between two reports."""
+
+KEPT_EVERY_SECONDS = 60.0
+"""How often a search is kept in a checkpoint unless told otherwise."""
 
 
 def ignore(progress: Progress) -> None:

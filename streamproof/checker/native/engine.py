@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,8 @@ from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
 from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.native.cells import Ranges
+from streamproof.checker.native.checkpoint import Checkpoint
 from streamproof.checker.native.codegen import Event
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.program import Program
@@ -27,6 +30,7 @@ def explore(
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     threads: int | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Exploration:
     """Visit every reachable state of a traced model, nearest first, as the reference engine does.
 
@@ -37,30 +41,35 @@ def explore(
     Parameters
     ----------
     threads : a power of two; None for as many as the machine has cores for
+    checkpoint : where the search is kept, so that it goes on after it was ended
 
     Raises
     ------
+    CheckpointRefused : if it cannot be kept there, or cannot go on from there
     Untraceable, WrongDefinition : if the model cannot be traced
     LeftRange : if an action drives a number out of its declared range
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
     limits = limits or Limits()
     wanted = 1 if limits.states_max is not None else threads or _threads()
-    ranges: dict[str, tuple[int, int]] = {}
-    while True:
-        search = Search(Program(model, ranges), limits, on_progress, wanted)
-        stopped = None
-        try:
-            search.run()
-        except (LimitReached, KeyboardInterrupt) as end:
-            stopped = str(end) or INTERRUPTED
-        found = search.found
-        if found is not None and found.event is Event.WIDEN:
-            ranges |= widened(search, found)
-        elif found is not None and wanted > 1:
-            wanted = 1
-        else:
-            return _report(model, search, stopped)
+    nothing_known: AbstractContextManager[Ranges] = nullcontext({})
+    with checkpoint.opened(model) if checkpoint else nothing_known as known:
+        ranges = dict(known)
+        while True:
+            search = Search(Program(model, ranges), limits, on_progress, wanted)
+            stopped = None
+            try:
+                with checkpoint.following(search) if checkpoint else nullcontext():
+                    search.run()
+            except (LimitReached, KeyboardInterrupt) as end:
+                stopped = str(end) or INTERRUPTED
+            found = search.found
+            if found is not None and found.event is Event.WIDEN:
+                ranges |= widened(search, found)
+            elif found is not None and not search.is_in_order:
+                wanted = 1
+            else:
+                return _report(model, search, stopped)
 
 
 def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:
@@ -72,7 +81,7 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
     witnesses = _witnesses(model, search)
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
-    return Exploration(counts, broken, path, witnesses, stopped, "native", decide)
+    return Exploration(counts, broken, path, witnesses, stopped, "native", decide, search.resumed)
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:

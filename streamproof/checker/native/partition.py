@@ -70,10 +70,10 @@ class Partition:
     @property
     def waiting(self) -> int:
         """How many states of this level have not been expanded."""
-        return self.level_ends[-1] - self.done
+        return self.level_ends[-1] - self.done if self.level_ends else 0
 
-    def reference(self, number: int) -> int:
-        """Give a state's number in the whole search, which links speak of."""
+    def reference(self, number: Any) -> Any:
+        """Give a state's number in the whole search, which links speak of; or those of several."""
         return number * self.of + self.number
 
     def state(self, number: int) -> NDArray[np.uint64]:
@@ -83,11 +83,17 @@ class Partition:
 
     def start(self, states: NDArray[np.uint64]) -> None:
         """Keep those of the initial states that belong here."""
-        hashes = self.program.hashes(states)
-        mine = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(self.of - 1) == self.number
+        self.keep(states, self.program.hashes(states))
+        self.links[: self.count] = NO_LINK
+
+    def keep(self, states: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Keep those of some states that belong here, without links; tell which these are."""
+        mine: NDArray[np.bool_] = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(
+            self.of - 1
+        ) == self.number
         origins = np.zeros(len(states), np.uint64)
         self._insert(Candidates(states[mine], hashes[mine], origins), 0, int(mine.sum()), 0)
-        self.links[: self.count] = NO_LINK
+        return mine
 
     def expand(self) -> None:
         """Write the successors of as many states of this level as the buffer has room for."""

@@ -41,19 +41,23 @@ class Program:
     Attributes
     ----------
     encoder : between states and numbers
+    ranges : what numbers without a declared range were found to need
     cells : what each may be
     initial : the distinct initial states, as numbers, each with its place among all initial states
     branching : the most successors of a state
+    identity : equal for two programs whose states and steps are the same, on any machine
     """
 
     def __init__(self, model: Model[Any], ranges: Ranges) -> None:
-        self.encoder = Encoder(trace_model(type(model)), model)
+        self.encoder, self.ranges = Encoder(trace_model(type(model)), model), dict(ranges)
         starts = [self.encoder.encode(state) for state in model.initial_states()]
         self.starts = len(starts)
         self.initial: dict[Keys, int] = {}
         for start, state in enumerate(starts):
             self.initial.setdefault(state, start)
         self.cells = cells_of(self.encoder, tuple(self.initial), ranges)
+        key = _key(self.encoder, self.cells, tuple(self.initial))
+        self.identity = hashlib.sha256(key.encode()).hexdigest()
         image, about = self._compiled()
         self.layout = Layout.of(self.cells, dict(about["fixed"]))
         self.branching: int = about["branching"]
@@ -89,7 +93,7 @@ class Program:
 
     def _compiled(self) -> tuple[bytes, dict[str, Any]]:
         """Look the code up, or compile and keep it: a line about the code, then the code."""
-        file = kept_file(_key(self.encoder, self.cells, tuple(self.initial)))
+        file = kept_file(f"{machine_name()}\n{self.identity}")
         try:
             first, _, image = file.read_bytes().partition(b"\n")
             about = json.loads(first)
@@ -113,10 +117,11 @@ class Program:
 
 def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> str:
     """Tell apart whatever would be compiled differently."""
-    parts = (VERSION, machine_name(), _form(encoder.traced), encoder.constants, cells, initial)
+    parts = (VERSION, form_of(encoder.traced), encoder.constants, cells, initial)
     return "\n".join(map(repr, parts))
 
 
 @functools.cache
-def _form(traced: TracedModel) -> str:
+def form_of(traced: TracedModel) -> str:
+    """Write down everything about a traced model that matters to an engine."""
     return repr((traced.variables, traced.commands, traced.claims, traced.properties))
