@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from types import CodeType
 from typing import Any
 
@@ -123,5 +124,9 @@ def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> st
 
 @functools.cache
 def form_of(traced: TracedModel) -> str:
-    """Write down everything about a traced model that matters to an engine."""
-    return repr((traced.variables, traced.commands, traced.claims, traced.properties))
+    """Write down everything about a traced model that matters, the same in every process."""
+    properties = [
+        (replace(part, premises=()), [premise for _, premise in part.premises])  # code has no text
+        for part in traced.properties
+    ]
+    return repr((traced.variables, traced.commands, traced.claims, properties))
