@@ -37,15 +37,15 @@ class Owner:
     Attributes
     ----------
     version : of streamproof, and of what its native engine makes of a model
-    model, size : for people to read
-    form, constants : digests of the traced model, and of its fields
+    model : the name of its class
+    form : a digest of the traced model
+    size : the model's fields, as text
     """
 
     version: str
     model: str
-    size: str
     form: str
-    constants: str
+    size: Mapping[str, str]
 
     @classmethod
     def of(cls, model: Model[Any]) -> Self:
@@ -55,25 +55,24 @@ class Owner:
         ------
         Untraceable, WrongDefinition : if it cannot be traced
         """
-        constants = fields_of(model)
         return cls(
             f"streamproof {__version__}, engine {VERSION}",
             type(model).__name__,
-            ", ".join(f"{name}={show(value)}" for name, value in constants),
             _digest(form_of(trace_model(type(model)))),
-            _digest(repr(constants)),
+            {name: show(value) for name, value in fields_of(model)},
         )
 
     def differs(self, other: Owner) -> str | None:
         """Say why a checkpoint of another owner cannot be used by this one; None if it can."""
         if self.version != other.version:
             return f"it was written by {other.version}, and this is {self.version}"
+        if self.model != other.model:
+            return f"it is of {other.model}, and this is {self.model}"
         if self.form != other.form:
-            has_changed = self.model == other.model
-            this = f"{self.model} as it is now" if has_changed else self.model
-            return f"it is of {other.model}{' before a change' * has_changed}, and this is {this}"
-        if self.constants != other.constants:
-            return f"it is of the size {other.size}, and this is {self.size}"
+            return f"{self.model} was changed since it was written"
+        for name, value in self.size.items():
+            if value != other.size.get(name):
+                return f"it is of {name}={other.size.get(name)}, and this is {name}={value}"
         return None
 
 

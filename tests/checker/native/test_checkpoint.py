@@ -1,0 +1,521 @@
+"""Checkpoints: however and whenever a search dies, it goes on and ends with the same counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from streamproof.checker import Limits, check
+from streamproof.checker.engines import EngineName, NotKept, engine_of
+from streamproof.checker.exploration import INTERRUPTED
+from streamproof.checker.native import files, manifest, search
+from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native.engine import explore
+from streamproof.checker.native.manifest import MANIFEST, CheckpointRefused, Manifest
+from streamproof.lang import Domain, Element, Map, Model, require
+from streamproof.lang.model import action, always, final, init
+from streamproof.models import registry
+from tests.golden import manifest as golden
+
+ROUND = 256
+"""Successors that a thread writes in one round, so that small searches have many."""
+
+
+class Bit(Element):
+    """A place in a row."""
+
+
+@dataclass(frozen=True)
+class Row:
+    lit: Map[Bit, bool]
+    count: int
+
+
+@dataclass(frozen=True)
+class Lights(Model[Row]):
+    """Lights that are switched on one after the other; their number has no declared range."""
+
+    bits: Domain[Bit]
+    most: int
+
+    @init
+    def start(self) -> Row:
+        return Row(Map.fill(self.bits, False), 0)
+
+    @action
+    def switch(self, s: Row, b: Bit) -> Row:
+        require(not s.lit[b])
+        return Row(s.lit.set(b, True), s.count + 1)
+
+    @always
+    def is_bounded(self, s: Row) -> bool:
+        return s.count <= self.most
+
+    @final
+    def anywhere(self, s: Row) -> bool:
+        return True
+
+
+class Dimmed(Lights):
+    @action
+    def switch(self, s: Row, b: Bit) -> Row:
+        require(not s.lit[b] and s.count < self.most)
+        return Row(s.lit.set(b, True), s.count + 1)
+
+
+class Died(BaseException):
+    """Stands for a process that ends at once: nothing that is written afterwards counts."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    monkeypatch.setattr(search, "BUFFER", ROUND)
+    monkeypatch.setattr(search, "REPORT_EVERY_SECONDS", 0.0)
+
+
+@pytest.fixture(scope="module")
+def snapshots():
+    return registry.build("chandy_lamport", "default")
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "kept"
+
+
+def lights(bits=10, most=10):
+    return Lights(Domain(Bit, bits), most)
+
+
+def begin(model, place, seconds=0.0, **options):
+    checkpoint = Checkpoint(place, every_seconds=seconds)
+    return explore(model, checkpoint=checkpoint, **options), checkpoint
+
+
+def go_on(model, place, seconds=0.0, **options):
+    checkpoint = Checkpoint(place, resume=True, every_seconds=seconds)
+    return explore(model, checkpoint=checkpoint, **options), checkpoint
+
+
+def content(place):
+    return {path.name: path.read_bytes() for path in place.iterdir()}
+
+
+def dies_when(distinct):
+    def tell(progress):
+        if progress.distinct - progress.resumed >= distinct:
+            raise Died
+
+    return tell
+
+
+def assert_same(found, expected):
+    assert found.counts == expected.counts
+    assert found.broken == expected.broken
+    assert found.stopped == expected.stopped
+    lengths = [len(each.path.steps) for each in (found, expected) if each.path]
+    assert len(set(lengths)) <= 1
+    witnesses = [
+        {call: len(path.steps) for call, path in each.witnesses.items()}
+        for each in (found, expected)
+    ]
+    assert witnesses[0] == witnesses[1]
+
+
+# --- going on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_search_that_dies_again_and_again_has_the_counts_of_one_that_does_not(
+    snapshots, place, threads
+):
+    random = Random(threads)
+    with pytest.raises(Died):
+        begin(snapshots, place, threads=threads, on_progress=dies_when(random.randrange(2_000)))
+    deaths = 1
+    while True:
+        die = dies_when(random.randrange(500, 4_000))
+        try:
+            found, checkpoint = go_on(snapshots, place, threads=threads, on_progress=die)
+            break
+        except Died:
+            deaths += 1
+    assert deaths > 4
+    assert found.resumed > 10_000
+    expected = golden.read("chandy_lamport")["sizes"]["default"]
+    assert (found.counts.distinct, found.counts.depth) == (expected["distinct"], expected["depth"])
+    assert_same(found, explore(snapshots, threads=1))
+    assert (checkpoint.states, checkpoint.is_whole) == (found.counts.distinct, True)
+
+
+def test_the_number_of_threads_may_change(snapshots, place):
+    begin(snapshots, place, threads=4, limits=Limits(depth_max=5))
+    for depth, threads in ((7, 1), (8, 8), (10, 2)):
+        go_on(snapshots, place, threads=threads, limits=Limits(depth_max=depth))
+    found, _ = go_on(snapshots, place, threads=1)
+    assert_same(found, explore(snapshots))
+    assert len(list(place.glob("*.states"))) == 1
+
+
+def test_in_one_thread_a_resumed_search_finds_the_very_same(snapshots, place):
+    begin(snapshots, place, threads=1, limits=Limits(depth_max=7))
+    found, _ = go_on(snapshots, place, threads=1)
+    whole = explore(snapshots, threads=1)
+    assert (found.counts, found.witnesses) == (whole.counts, whole.witnesses)
+
+
+def test_a_whole_search_is_kept_and_gives_its_report_again(snapshots, place):
+    first, second = Checkpoint(place), Checkpoint(place, resume=True)
+    report = check(snapshots, liveness=False, engine=engine_of(EngineName.AUTO, 2, first))
+    again = check(snapshots, liveness=False, engine=engine_of(EngineName.AUTO, 2, second))
+    assert again.findings == report.findings
+    assert (report.resumed, again.resumed) == (0, 21_385)
+    assert again.rate == 0
+
+
+def test_a_number_that_is_widened_after_the_search_goes_on(place):
+    """Ranges that a search has learned are kept; those that it still has to learn, it learns."""
+    for most in (3, 5, 8):
+        resume = place.exists()
+        checkpoint = Checkpoint(place, resume=resume)
+        explore(lights(), limits=Limits(depth_max=most), checkpoint=checkpoint)
+    assert Manifest.read(place).ranges["count"][1] >= 7
+    found, _ = go_on(lights(), place)
+    assert_same(found, explore(lights()))
+    assert found.counts.distinct == 2**10
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kept_by", [1, 2])
+def test_what_is_found_after_going_on_is_what_would_have_been_found(place, threads, kept_by):
+    model = lights(most=6)
+    begin(model, place, threads=kept_by, limits=Limits(depth_max=4))
+    expected = explore(model, threads=1)
+    for _ in range(2):  # also once it was found
+        found, _ = go_on(model, place, threads=threads)
+        assert_same(found, expected)
+        assert found.path == expected.path
+    assert len(found.path.steps) == 7
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_limit_is_raised_and_the_search_goes_on(snapshots, place, threads):
+    found, checkpoint = begin(snapshots, place, limits=Limits(states_max=5_000))
+    assert found.counts.distinct == 5_000
+    assert "raise --states-max" in found.stopped
+    assert 4_000 < checkpoint.states <= 5_000
+    assert not checkpoint.is_whole
+    found, _ = go_on(snapshots, place, limits=Limits(states_max=9_000))
+    assert found.counts.distinct == 9_000
+    found, _ = go_on(snapshots, place, threads=threads, limits=Limits(memory_mb_max=1_000_000))
+    assert_same(found, explore(snapshots))
+
+
+def test_a_lower_limit_is_kept_to(snapshots, place):
+    begin(snapshots, place, limits=Limits(depth_max=8))
+    before = content(place)
+    with pytest.raises(CheckpointRefused, match="room for 100 of them.*Raise --states-max"):
+        go_on(snapshots, place, limits=Limits(states_max=100))
+    found, _ = go_on(snapshots, place, limits=Limits(depth_max=5))
+    assert "raise --depth-max" in found.stopped
+    assert content(place) == before
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_keeps_what_was_found(snapshots, place, threads):
+    def interrupt(progress):
+        if progress.distinct > 3_000:
+            raise KeyboardInterrupt
+
+    found, checkpoint = begin(snapshots, place, 1e9, threads=threads, on_progress=interrupt)
+    assert found.stopped == INTERRUPTED
+    assert 2_000 < checkpoint.states <= found.counts.distinct
+    found, _ = go_on(snapshots, place, threads=threads)
+    assert_same(found, explore(snapshots))
+    assert found.resumed == checkpoint.states
+
+
+def test_an_interrupt_within_a_round_keeps_the_rounds_before(snapshots, place, monkeypatch):
+    take, rounds = search.Search._take_all, [0]
+
+    def interrupted(self, part):
+        rounds[0] += 1
+        if rounds[0] == 60:
+            raise KeyboardInterrupt
+        return take(self, part)
+
+    monkeypatch.setattr(search.Search, "_take_all", interrupted)
+    found, checkpoint = begin(snapshots, place, 1e9, threads=1)
+    assert found.stopped == INTERRUPTED
+    assert checkpoint.states > 500
+    found, _ = go_on(snapshots, place, threads=1)
+    assert_same(found, explore(snapshots))
+
+
+# --- dying while a checkpoint is written -------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [lights(8, 8), registry.build("chandy_lamport", "ring")])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_process_that_dies_within_a_write_leaves_the_checkpoint_before(
+    model, threads, place, monkeypatch
+):
+    """Let it die at every write, sync, rename and removal in turn, half of the bytes written."""
+    expected = explore(model, threads=1)
+    countdown = [0]
+
+    def may_die():
+        countdown[0] -= 1
+        if countdown[0] == 0:
+            raise Died
+
+    def before(function):
+        def called(*arguments, **options):
+            may_die()
+            return function(*arguments, **options)
+
+        return called
+
+    extend = files.AppendedFile.extended
+
+    def torn(self, new):
+        if new:
+            half = extend(self, new[: len(new) // 2])
+            may_die()
+            assert half.length <= self.length + len(new)
+        return extend(self, new)
+
+    monkeypatch.setattr(os, "fsync", before(os.fsync))
+    monkeypatch.setattr(Path, "replace", before(Path.replace))
+    monkeypatch.setattr(Path, "unlink", before(Path.unlink))
+    monkeypatch.setattr(files.AppendedFile, "extended", torn)
+    random, deaths, resumed = Random(threads), 0, 0
+    for number in range(1, 1_000):
+        countdown[0] = number if number < 40 else random.randrange(1, 60)
+        is_there = (place / MANIFEST).exists()
+        checkpoint = Checkpoint(place, resume=is_there, every_seconds=0)
+        try:
+            found = explore(model, threads=threads, checkpoint=checkpoint)
+            break
+        except Died:
+            deaths += 1
+            resumed += is_there
+    assert deaths > 20
+    assert resumed > 10
+    assert_same(found, expected)
+
+
+def test_a_disk_that_is_full_later_ends_no_search(snapshots, place, monkeypatch):
+    calls = [0]
+
+    def full(handle):
+        calls[0] += 1
+        if calls[0] > 50:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    found, checkpoint = begin(snapshots, place, threads=1)
+    assert_same(found, explore(snapshots, threads=1))
+    assert "No space left" in checkpoint.failure
+    assert 0 < checkpoint.states < found.counts.distinct
+    monkeypatch.undo()
+    found, checkpoint = go_on(snapshots, place, threads=1)
+    assert_same(found, explore(snapshots, threads=1))
+    assert checkpoint.failure is None
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_disk_that_is_full_at_once_is_told_at_once(place, resume, monkeypatch):
+    if resume:
+        begin(lights(), place, limits=Limits(depth_max=3))
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CheckpointRefused, match="No space left on device.*another directory"):
+        explore(lights(), checkpoint=Checkpoint(place, resume=resume))
+
+
+CHILD = f"""
+import sys
+from pathlib import Path
+from streamproof.checker.native import search
+from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native.engine import explore
+from streamproof.models import registry
+search.BUFFER, search.REPORT_EVERY_SECONDS = {ROUND}, 0.0
+place = Path(sys.argv[1])
+tell = lambda progress: print(progress.distinct, flush=True)
+checkpoint = Checkpoint(place, resume=place.exists(), every_seconds=0)
+found = explore(
+    registry.build("chandy_lamport", "default"), threads=int(sys.argv[2]), checkpoint=checkpoint,
+    on_progress=tell,
+)
+print("end", found.counts.distinct, found.counts.generated, found.counts.depth, flush=True)
+"""
+
+
+def run_until_killed(place, threads, random):
+    """Kill a process with SIGKILL some moments after it has begun to search; give its last line."""
+    command = [sys.executable, "-c", CHILD, str(place), str(threads)]
+    lines = random.randrange(5, 60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        last = ""
+        for number, line in enumerate(child.stdout):
+            last = line
+            if number == lines:
+                child.send_signal(signal.SIGKILL)
+    assert child.returncode in (0, -signal.SIGKILL)
+    return last
+
+
+def kill_until_the_end(place, threads, kills):
+    random = Random(threads)
+    for _ in range(kills):
+        assert not run_until_killed(place, threads, random).startswith("end")
+    command = [sys.executable, "-c", CHILD, str(place), str(threads)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()[-1]
+
+
+def test_a_killed_process_is_gone_on_with(place):
+    assert kill_until_the_end(place, 2, 1) == "end 21385 72908 14"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_process_may_be_killed_many_times(place, threads):
+    assert kill_until_the_end(place, threads, 8) == "end 21385 72908 14"
+
+
+# --- whose it is, and whether it is whole ------------------------------------------------------
+
+
+def test_another_model_size_or_version_is_refused(place, monkeypatch):
+    begin(lights(), place, limits=Limits(depth_max=3))
+    before = content(place)
+    for other, told in (
+        (Dimmed(Domain(Bit, 10), 10), "it is of Lights, and this is Dimmed"),
+        (lights(most=9), "it is of most=10, and this is most=9"),
+        (lights(bits=9), r"it is of bits=.*\(Bit, 10\), and this is bits=.*\(Bit, 9\)"),
+    ):
+        for resume in (True, False):
+            with pytest.raises(CheckpointRefused, match=told):
+                explore(other, checkpoint=Checkpoint(place, resume=resume))
+    monkeypatch.setattr(manifest, "VERSION", 99)
+    with pytest.raises(CheckpointRefused, match=r"written by streamproof .*, and this is .* 99"):
+        go_on(lights(), place)
+    monkeypatch.setattr(manifest, "FORMAT", 99)
+    with pytest.raises(CheckpointRefused, match=r"has format 1.*reads 99"):
+        go_on(lights(), place)
+    monkeypatch.undo()
+    assert content(place) == before
+
+
+def test_a_program_that_is_another_in_some_other_way_is_refused(place):
+    begin(lights(), place, limits=Limits(depth_max=3))
+    replace(Manifest.read(place), program="another").write(place)
+    with pytest.raises(CheckpointRefused, match="other options or other initial states"):
+        go_on(lights(), place)
+
+
+def test_a_checkpoint_that_is_there_is_not_begun_anew(place):
+    begin(lights(), place, limits=Limits(depth_max=3))
+    before = content(place)
+    with pytest.raises(CheckpointRefused, match="with 56 states, which would be lost.*--resume"):
+        begin(lights(), place)
+    assert content(place) == before
+
+
+def test_a_directory_with_something_else_is_not_touched(place, tmp_path):
+    place.mkdir()
+    (place / "precious").write_text("x")
+    with pytest.raises(CheckpointRefused, match="something else .precious., which is not touched"):
+        begin(lights(), place)
+    with pytest.raises(CheckpointRefused, match="holds no checkpoint"):
+        go_on(lights(), place)
+    with pytest.raises(CheckpointRefused, match="holds no checkpoint"):
+        go_on(lights(), tmp_path / "nowhere")
+    for wrong in (place / "precious", tmp_path / "missing" / "kept"):
+        with pytest.raises(CheckpointRefused, match="cannot be made"):
+            begin(lights(), wrong)
+    assert content(place) == {"precious": b"x"}
+
+
+def test_two_searches_do_not_share_a_directory(place):
+    def other(progress):
+        with pytest.raises(CheckpointRefused, match="used by another search"):
+            go_on(lights(), place)
+
+    found, _ = begin(lights(), place, on_progress=other)
+    assert found.counts.distinct == 2**10
+
+
+def test_a_manifest_that_is_damaged_anywhere_is_refused(place):
+    begin(lights(), place, threads=2, limits=Limits(depth_max=3))
+    path = place / MANIFEST
+    whole = path.read_bytes()
+    Manifest.read(place)
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(CheckpointRefused, match="manifest.json is damaged"):
+            Manifest.read(place)
+        path.write_bytes(whole[:at])
+        with pytest.raises(CheckpointRefused, match="manifest.json is damaged"):
+            Manifest.read(place)
+
+
+def test_a_file_that_is_damaged_anywhere_is_refused_and_what_is_behind_is_cut_off(place):
+    begin(lights(5), place, threads=2, limits=Limits(depth_max=4))
+    whole = content(place)
+    del whole[MANIFEST]
+    assert len(whole) == 6
+    for name, text in whole.items():
+        path = place / name
+        for at in range(len(text)):
+            path.write_bytes(text[:at] + bytes([text[at] ^ 4]) + text[at + 1 :])
+            with pytest.raises(CheckpointRefused, match=f"{name} is damaged"):
+                go_on(lights(5), place, threads=2)
+        path.write_bytes(text[:-1])
+        with pytest.raises(CheckpointRefused, match=f"{name} is damaged"):
+            go_on(lights(5), place, threads=2)
+        path.unlink()
+        with pytest.raises(CheckpointRefused, match=f"{name} is damaged"):
+            go_on(lights(5), place, threads=2)
+        path.write_bytes(text + b"what was being written when the process died")
+    found, _ = go_on(lights(5), place, threads=2, limits=Limits(depth_max=4))
+    assert found.counts.distinct == 1 + 5 + 10 + 10
+    assert {name: content(place)[name] for name in whole} == whole
+
+
+def test_the_reference_engine_keeps_nothing_and_says_so(place):
+    with pytest.raises(NotKept, match="cannot write down"):
+        engine_of(EngineName.REFERENCE, None, Checkpoint(place))
+    assert not place.exists()
+
+
+def test_a_checkpoint_belongs_to_its_model_in_every_process(place):
+    """Sets are written in another order by a process that hashes otherwise."""
+    code = (
+        "from streamproof.checker.native.manifest import Owner; "
+        "from streamproof.checker.native.program import Program; "
+        "from streamproof.models import registry; m = registry.build('chandy_lamport', 'dag'); "
+        "print(Owner.of(m), Program(m, {}).identity)"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(told) == 1
