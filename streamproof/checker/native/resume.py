@@ -87,14 +87,19 @@ class _Division:
 
     def divide(self) -> None:
         """Keep all states, level by level, so that parents come before what was found from them."""
+        self.search.resumed = sum(part.share.done for part in self.kept)
         cuts = [part.cuts for part in self.kept]
         for section in range(len(cuts[0]) - 1):
             for part, ends in zip(self.kept, cuts, strict=True):
                 for begin, end in _chunks(ends[section], ends[section + 1]):
                     self._keep(part, begin, end)
-                    found = self.search.resumed = self.search.distinct
-                    self.search.on_progress(Progress(0, found, self.levels, resumed=found))
+                    self._tell()
             self._end(section)
+
+    def _tell(self) -> None:
+        done = self.search.resumed
+        found = max(done, self.search.distinct)
+        self.search.on_progress(Progress(done, found, self.levels, resumed=done))
 
     def _end(self, section: int) -> None:
         search = self.search

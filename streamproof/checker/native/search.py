@@ -63,7 +63,7 @@ class Search:
     level_ends : per level, how many states there were at its end
     found : what ended it, if something did; the first one, if `is_in_order`
     is_in_order : whether states are found in the order of the reference engine
-    resumed : how many states were found by an earlier process
+    resumed : how many states an earlier process has expanded
     after_round : called between two rounds, when every partition is complete in itself
     """
 

@@ -109,9 +109,9 @@ def content(place):
     return {path.name: path.read_bytes() for path in place.iterdir()}
 
 
-def dies_when(distinct):
+def dies_when(expanded):
     def tell(progress):
-        if progress.distinct - progress.resumed >= distinct:
+        if progress.expanded - progress.resumed >= expanded:
             raise Died
 
     return tell
@@ -149,7 +149,7 @@ def test_a_search_that_dies_again_and_again_has_the_counts_of_one_that_does_not(
         except Died:
             deaths += 1
     assert deaths > 4
-    assert found.resumed > 10_000
+    assert found.resumed > 5_000
     expected = golden.read("chandy_lamport")["sizes"]["default"]
     assert (found.counts.distinct, found.counts.depth) == (expected["distinct"], expected["depth"])
     assert_same(found, explore(snapshots, threads=1))
@@ -240,7 +240,7 @@ def test_an_interrupt_keeps_what_was_found(snapshots, place, threads):
     assert 2_000 < checkpoint.states <= found.counts.distinct
     found, _ = go_on(snapshots, place, threads=threads)
     assert_same(found, explore(snapshots))
-    assert found.resumed == checkpoint.states
+    assert 1_000 < found.resumed < checkpoint.states
 
 
 def test_an_interrupt_within_a_round_keeps_the_rounds_before(snapshots, place, monkeypatch):
