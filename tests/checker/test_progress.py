@@ -59,7 +59,7 @@ def test_nothing_is_told_before_levels_shrink(share, levels):
 def test_a_search_that_runs_tells_what_is_left_of_it(target, size):
     """In small searches levels are few and uneven, and the estimate is up to twice too high."""
     told = []
-    distinct = explore(registry.build(target, size), on_progress=told.append).counts.distinct
+    distinct = explore(registry.build(target, "ring"), on_progress=told.append).counts.distinct
     estimates = [(one.left, distinct - one.expanded) for one in told if one.left is not None]
     assert estimates
     assert all(0.5 * left < estimate < 2 * left for estimate, left in estimates)

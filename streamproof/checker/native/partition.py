@@ -81,18 +81,14 @@ class Partition:
         width = self.program.layout.words
         return self.states[number * width : (number + 1) * width]
 
-    def start(self, states: NDArray[np.uint64]) -> None:
-        """Keep those of the initial states that belong here."""
-        self.keep(states, self.program.hashes(states))
-        self.links[: self.count] = NO_LINK
-
-    def keep(self, states: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Keep those of some states that belong here, without links; tell which these are."""
-        mine: NDArray[np.bool_] = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(
-            self.of - 1
-        ) == self.number
-        origins = np.zeros(len(states), np.uint64)
+    def keep(self, states: NDArray[np.uint64], links: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Keep those of some new states that belong here; tell which these are."""
+        hashes = self.program.hashes(states)
+        owners = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(self.of - 1)
+        mine: NDArray[np.bool_] = owners == self.number
+        first, origins = self.count, np.zeros(len(states), np.uint64)
         self._insert(Candidates(states[mine], hashes[mine], origins), 0, int(mine.sum()), 0)
+        self.links[first : self.count] = links[mine][: self.count - first]
         return mine
 
     def expand(self) -> None:

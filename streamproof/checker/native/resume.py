@@ -114,16 +114,14 @@ class _Division:
     def _keep(self, part: _Kept, begin: int, end: int) -> None:
         width = self.search.program.layout.words
         states = np.array(part.states[begin * width : end * width], np.uint64).reshape(-1, width)
-        hashes = self.search.program.hashes(states)
         links = self._links(part.links[begin:end])
         places = self.references[part.number :: len(self.kept)][begin:end]
         for owner in self.search.partitions:
             first = owner.count
-            mine = owner.keep(states, hashes)
+            mine = owner.keep(states, links)
             if owner.count - first < mine.sum():
                 raise self._no_room(owner.count)
             places[mine] = owner.reference(np.arange(first, owner.count))
-            owner.links[first : owner.count] = links[mine]
 
     def _links(self, links: NDArray[Any]) -> NDArray[Any]:
         """Give the numbers that parents have now."""

@@ -160,8 +160,9 @@ class Search:
 
     def _start(self) -> None:
         states = self.program.layout.pack(tuple(self.program.initial))
+        links = np.full(len(states), NO_LINK, np.uint32)
         for part in self.partitions:
-            part.start(states)
+            part.keep(states, links)
             self._ask_invariants(part, 0)
         self.depth = 1 if self.found else 0
 
