@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -11,9 +10,9 @@ from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
 from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
-from streamproof.checker.native.cells import Ranges
 from streamproof.checker.native.checkpoint import Checkpoint
 from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.keeper import keeper_of
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import EnginesDisagree, Found, Search, widened
@@ -52,14 +51,13 @@ def explore(
     """
     limits = limits or Limits()
     wanted = 1 if limits.states_max is not None else threads or _threads()
-    nothing_known: AbstractContextManager[Ranges] = nullcontext({})
-    with checkpoint.opened(model) if checkpoint else nothing_known as known:
-        ranges = dict(known)
+    with keeper_of(checkpoint, model) as keeper:
+        ranges = dict(keeper.ranges)
         while True:
             search = Search(Program(model, ranges), limits, on_progress, wanted)
             stopped = None
             try:
-                with checkpoint.following(search) if checkpoint else nullcontext():
+                with keeper.following(search):
                     search.run()
             except (LimitReached, KeyboardInterrupt) as end:
                 stopped = str(end) or INTERRUPTED

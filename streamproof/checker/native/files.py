@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ KINDS: Mapping[str, Any] = {
 """What is kept of a partition, a file each, and what it consists of."""
 CHUNK = 1 << 22
 """Bytes that are read at once."""
+MANIFEST, TEMPORARY = "manifest.json", "manifest.json.new"
+_OURS = re.compile(rf"{re.escape(MANIFEST)}|{re.escape(TEMPORARY)}|\d+-\d+\.({'|'.join(KINDS)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +94,8 @@ def new_files(directory: Path, generation: int, partitions: int) -> Files:
 def file_of(directory: Path, generation: int, number: int, kind: str) -> Path:
     """Name a partition's file."""
     return directory / f"{generation}-{number}.{kind}"
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether a file of a directory belongs to a checkpoint."""
+    return _OURS.fullmatch(path.name) is not None

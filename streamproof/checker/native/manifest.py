@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from streamproof import __version__
+from streamproof.checker.native.files import MANIFEST, TEMPORARY
 from streamproof.checker.native.program import VERSION, form_of
 from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
@@ -23,7 +24,6 @@ from streamproof.models.trace import fields_of, show
 
 FORMAT = 1
 """Raised when a manifest or the files that it speaks of mean something else."""
-MANIFEST, TEMPORARY = "manifest.json", "manifest.json.new"
 
 
 class CheckpointRefused(StreamproofError, ValueError):

@@ -19,25 +19,28 @@ class Bit(Element):
 
 @dataclass(frozen=True)
 class Row:
-    lit: Map[Bit, bool]
     count: int
+    dark: Map[Bit, bool]
 
 
 @dataclass(frozen=True)
 class Lights(Model[Row]):
-    """Lights that are switched on one after the other; their number has no declared range."""
+    """Lights that are switched on one after the other; their number has no declared range.
+
+    Whenever it is given a wider one, every state is packed otherwise, the initial one too.
+    """
 
     bits: Domain[Bit]
     most: int
 
     @init
     def start(self) -> Row:
-        return Row(Map.fill(self.bits, False), 0)
+        return Row(0, Map.fill(self.bits, True))
 
     @action
     def switch(self, s: Row, b: Bit) -> Row:
-        require(not s.lit[b])
-        return Row(s.lit.set(b, True), s.count + 1)
+        require(s.dark[b])
+        return Row(s.count + 1, s.dark.set(b, False))
 
     @always
     def is_bounded(self, s: Row) -> bool:
@@ -51,8 +54,8 @@ class Lights(Model[Row]):
 class Dimmed(Lights):
     @action
     def switch(self, s: Row, b: Bit) -> Row:
-        require(not s.lit[b] and s.count < self.most)
-        return Row(s.lit.set(b, True), s.count + 1)
+        require(s.dark[b] and s.count < self.most)
+        return Row(s.count + 1, s.dark.set(b, False))
 
 
 class Died(BaseException):

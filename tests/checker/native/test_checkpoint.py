@@ -15,7 +15,8 @@ from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.native import manifest, search
 from streamproof.checker.native.checkpoint import Checkpoint
 from streamproof.checker.native.engine import explore
-from streamproof.checker.native.manifest import MANIFEST, CheckpointRefused, Manifest
+from streamproof.checker.native.files import MANIFEST
+from streamproof.checker.native.manifest import CheckpointRefused, Manifest
 from streamproof.lang import Domain
 from tests.checker.native.keeping import Bit, Dimmed, assert_same, begin, content, go_on, lights
 
@@ -63,10 +64,12 @@ def test_a_number_that_is_widened_after_the_search_goes_on(place):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kept_by", [1, 2])
-def test_what_is_found_after_going_on_is_what_would_have_been_found(place, threads, kept_by):
+@pytest.mark.parametrize("kept_by", [1, 4])
+@pytest.mark.parametrize("depth", [3, 4, 5])
+def test_what_is_found_after_going_on_is_what_would_have_been_found(place, threads, kept_by, depth):
+    """Four threads find states in another order, and what comes first must not depend on it."""
     model = lights(most=6)
-    begin(model, place, threads=kept_by, limits=Limits(depth_max=4))
+    begin(model, place, threads=kept_by, limits=Limits(depth_max=depth))
     expected = explore(model, threads=1)
     for _ in range(2):  # also once it was found
         found, _ = go_on(model, place, threads=threads)
@@ -156,7 +159,7 @@ def test_another_model_size_or_version_is_refused(place, monkeypatch):
 def test_a_program_that_is_another_in_some_other_way_is_refused(place):
     begin(lights(), place, limits=Limits(depth_max=3))
     replace(Manifest.read(place), program="another").write(place)
-    with pytest.raises(CheckpointRefused, match="other options or other initial states"):
+    with pytest.raises(CheckpointRefused, match="its options or its initial states are others"):
         go_on(lights(), place)
 
 

@@ -15,7 +15,8 @@ from streamproof.checker import Limits
 from streamproof.checker.native import files
 from streamproof.checker.native.checkpoint import Checkpoint
 from streamproof.checker.native.engine import explore
-from streamproof.checker.native.manifest import MANIFEST, CheckpointRefused
+from streamproof.checker.native.files import MANIFEST
+from streamproof.checker.native.manifest import CheckpointRefused
 from streamproof.models import registry
 from tests.checker.native.keeping import ROUND, Died, assert_same, begin, dies_when, go_on, lights
 from tests.golden import manifest as golden
@@ -46,18 +47,14 @@ def test_a_search_that_dies_again_and_again_has_the_counts_of_one_that_does_not(
     assert (checkpoint.states, checkpoint.is_whole) == (found.counts.distinct, True)
 
 
-@pytest.mark.parametrize("model", [lights(8, 8), registry.build("chandy_lamport", "ring")])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_process_that_dies_within_a_write_leaves_the_checkpoint_before(
-    model, threads, place, monkeypatch
-):
-    """Let it die at every write, sync, rename and removal in turn, half of the bytes written."""
-    expected = explore(model, threads=1)
-    countdown = [0]
+@pytest.fixture
+def countdown(monkeypatch):
+    """Die at the n-th write, sync, rename or removal from now on, half of the bytes written."""
+    left = [0]
 
     def may_die():
-        countdown[0] -= 1
-        if countdown[0] == 0:
+        left[0] -= 1
+        if left[0] == 0:
             raise Died
 
     def before(function):
@@ -71,28 +68,52 @@ def test_a_process_that_dies_within_a_write_leaves_the_checkpoint_before(
 
     def torn(self, new):
         if new:
-            half = extend(self, new[: len(new) // 2])
+            extend(self, new[: len(new) // 2])
             may_die()
-            assert half.length <= self.length + len(new)
         return extend(self, new)
 
     monkeypatch.setattr(os, "fsync", before(os.fsync))
     monkeypatch.setattr(Path, "replace", before(Path.replace))
     monkeypatch.setattr(Path, "unlink", before(Path.unlink))
     monkeypatch.setattr(files.AppendedFile, "extended", torn)
-    random, deaths, resumed = Random(threads), 0, 0
+    return left
+
+
+def search_or_go_on(model, place, threads):
+    checkpoint = Checkpoint(place, resume=(place / MANIFEST).exists(), every_seconds=0)
+    return explore(model, threads=threads, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_process_may_die_at_each_single_write(threads, tmp_path, countdown):
+    """The number without a range is widened meanwhile, so that all files are written anew."""
+    model = lights(4, 4)
+    expected = explore(model, threads=1)
     for number in range(1, 1_000):
-        countdown[0] = number if number < 40 else random.randrange(1, 60)
-        is_there = (place / MANIFEST).exists()
-        checkpoint = Checkpoint(place, resume=is_there, every_seconds=0)
+        place = tmp_path / str(number)
+        countdown[0] = number
         try:
-            found = explore(model, threads=threads, checkpoint=checkpoint)
+            search_or_go_on(model, place, threads)
+        except Died:
+            assert_same(search_or_go_on(model, place, threads), expected)
+        else:
+            break
+    assert 80 < number < 999
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_process_may_die_within_writes_again_and_again(threads, place, countdown):
+    model = registry.build("chandy_lamport", "ring")
+    expected = explore(model, threads=1)
+    random, deaths = Random(threads), 0
+    while True:
+        countdown[0] = random.randrange(10, 60)
+        try:
+            found = search_or_go_on(model, place, threads)
             break
         except Died:
             deaths += 1
-            resumed += is_there
-    assert deaths > 20
-    assert resumed > 10
+    assert deaths > 3
     assert_same(found, expected)
 
 
