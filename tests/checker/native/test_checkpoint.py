@@ -101,6 +101,17 @@ def test_a_lower_limit_is_kept_to(snapshots, place):
     assert content(place) == before
 
 
+def test_a_lower_limit_is_kept_to_within_a_level(snapshots, place):
+    def interrupt(progress):
+        if progress.expanded > 3_000:
+            raise KeyboardInterrupt
+
+    _, checkpoint = begin(snapshots, place, 1e9, on_progress=interrupt)
+    found, _ = go_on(snapshots, place, limits=Limits(depth_max=4))
+    assert "raise --depth-max" in found.stopped
+    assert found.counts.distinct == checkpoint.states
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_keeps_what_was_found(snapshots, place, threads):
     def interrupt(progress):
