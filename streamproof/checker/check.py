@@ -57,7 +57,7 @@ class CheckReport:
     left_out : names of the liveness properties that the user asked to leave out
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
-    resumed : states that were expanded before, as a checkpoint tells
+    resumed : how many of the distinct states a checkpoint held
     """
 
     model: str
@@ -93,7 +93,7 @@ class CheckReport:
 
     @property
     def rate(self) -> int:
-        """Distinct states per second, without those that were expanded before."""
+        """Distinct states per second, without those of a checkpoint."""
         return int((self.counts.distinct - self.resumed) / self.seconds) if self.seconds > 0 else 0
 
     def finding(self, name: str) -> Finding:

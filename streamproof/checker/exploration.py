@@ -30,7 +30,7 @@ class Exploration:
     engine : which engine searched
     decide_liveness : decides the promises on the states that were found, all of them; None for an
         engine that leaves it to `liveness.decide_liveness`
-    resumed : how many states an earlier process has expanded
+    resumed : how many of the distinct states an earlier process had found
     """
 
     counts: Counts

@@ -150,7 +150,7 @@ def print_report(
         f"{report.memory_mb_peak:,} MiB\n"
     )
     if report.resumed:
-        out.print(f"{report.resumed:,} of these states were expanded by an earlier search\n")
+        out.print(f"{report.resumed:,} of these states were found by an earlier search\n")
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         conjuncts = f" ({', '.join(verdict.conjuncts)})" if verdict.conjuncts else ""

@@ -79,7 +79,8 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
     witnesses = _witnesses(model, search)
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
-    return Exploration(counts, broken, path, witnesses, stopped, "native", decide, search.resumed)
+    resumed = search.resumed_from.distinct
+    return Exploration(counts, broken, path, witnesses, stopped, "native", decide, resumed)
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:

@@ -36,6 +36,8 @@ def load(search: Search, manifest: Manifest, directory: Path) -> Files:
         _Kept(number, share, *(file.mapped(kind) for kind, file in kinds.items()))
         for number, (share, kinds) in enumerate(zip(manifest.shares, files, strict=True))
     ]
+    expanded = sum(share.done for share in manifest.shares)
+    search.resumed_from = Progress(expanded, manifest.states, manifest.depth)
     _Division(search, kept).divide()
     search.depth = manifest.depth
     search.is_in_order &= manifest.is_in_order
@@ -87,7 +89,6 @@ class _Division:
 
     def divide(self) -> None:
         """Keep all states, level by level, so that parents come before what was found from them."""
-        self.search.resumed = sum(part.share.done for part in self.kept)
         cuts = [part.cuts for part in self.kept]
         for section in range(len(cuts[0]) - 1):
             for part, ends in zip(self.kept, cuts, strict=True):
@@ -97,7 +98,7 @@ class _Division:
             self._end(section)
 
     def _tell(self) -> None:
-        done = self.search.resumed
+        done = self.search.resumed_from.expanded
         found = max(done, self.search.distinct)
         self.search.on_progress(Progress(done, found, self.levels, resumed=done))
 

@@ -63,7 +63,7 @@ class Search:
     level_ends : per level, how many states there were at its end
     found : what ended it, if something did; the first one, if `is_in_order`
     is_in_order : whether states are found in the order of the reference engine
-    resumed : how many states an earlier process has expanded
+    resumed_from : how far an earlier process had come
     after_round : called between two rounds, when every partition is complete in itself
     """
 
@@ -82,7 +82,7 @@ class Search:
         self.level_ends: list[int] = []
         self.found: Found | None = None
         self.is_in_order = threads == 1
-        self.resumed = 0
+        self.resumed_from = Progress(0, 0, 0)
         self.after_round: Callable[[], None] = lambda: None
         self._team = Team(self.partitions)
 
@@ -182,8 +182,8 @@ class Search:
         if time.monotonic() > self._report_at:
             self.limits.check_memory()
             done = sum(part.done for part in self.partitions)
-            ends = tuple(self.level_ends)
-            self.on_progress(Progress(done, self.distinct, self.depth, ends, self.resumed))
+            ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
+            self.on_progress(Progress(done, self.distinct, self.depth, ends, resumed))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
         self._team.do(Partition.expand)
         known = [part.count for part in self.partitions]
