@@ -12,5 +12,7 @@
     table       the visited states, and how they are found again
     partition   one thread's share of them
     search      level by level, through all partitions
+    files, manifest, checkpoint   a directory in which a search is kept, and whose it is
+    keeper, resume   when and what is written there, and how a search goes on from it
     engine      what the checker calls
 """
