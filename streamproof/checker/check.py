@@ -98,6 +98,7 @@ class CheckReport:
     reduction : what symmetry saved, if it was made use of
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
+    resumed : how many of the distinct states a checkpoint held
     """
 
     model: str
@@ -108,6 +109,7 @@ class CheckReport:
     reduction: Reduction | None
     seconds: float
     memory_mb_peak: int
+    resumed: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -133,9 +135,13 @@ class CheckReport:
 
     @property
     def rate(self) -> int:
-        """Distinct states per second, or representatives where they stand for them."""
-        visited = self.reduction.kept if self.reduction else self.counts.distinct
-        return int(visited / self.seconds) if self.seconds > 0 else 0
+        """States visited a second: those that are kept, without those of a checkpoint."""
+        return int((self.kept - self.resumed) / self.seconds) if self.seconds > 0 else 0
+
+    @property
+    def kept(self) -> int:
+        """How many states were kept: all distinct ones, or those that stand for them."""
+        return self.reduction.kept if self.reduction else self.counts.distinct
 
     def finding(self, name: str) -> Finding:
         """Give the finding of a name.
@@ -165,6 +171,7 @@ class CheckReport:
             "seconds": round(self.seconds, 3),
             "states_per_second": self.rate,
             "memory_mb_peak": self.memory_mb_peak,
+            "resumed": self.resumed,
         }
 
 
@@ -212,6 +219,7 @@ def check(
         found.reduction,
         seconds,
         peak_memory_mb(),
+        found.resumed,
     )
 
 

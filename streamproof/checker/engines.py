@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from streamproof.checker import reference
 from streamproof.checker.exploration import INTERRUPTED, Exploration
@@ -14,6 +14,9 @@ from streamproof.checker.progress import OnProgress, ignore
 from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import PROMISES, Model
 from streamproof.lang.trace import trace_model
+
+if TYPE_CHECKING:
+    from streamproof.checker.native.checkpoint import Checkpoint  # LLVM takes a while to load
 
 SMALL = 500
 """Distinct states up to which the reference engine is done before code would be compiled."""
@@ -25,6 +28,10 @@ THREADS_MAX = 64
 
 class SymmetryRefused(StreamproofError, ValueError):
     """Symmetry is asked for where it cannot be made use of."""
+
+
+class NotKept(StreamproofError, ValueError):
+    """A search was to be kept in a directory by an engine that cannot do so."""
 
 
 class Engine(Protocol):
@@ -45,7 +52,12 @@ class EngineName(StrEnum):
     REFERENCE = "reference"
 
 
-def engine_of(name: EngineName, threads: int | None = None, symmetry: bool | None = None) -> Engine:
+def engine_of(
+    name: EngineName,
+    threads: int | None = None,
+    symmetry: bool | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Engine:
     """Give the engine of a name.
 
     Parameters
@@ -53,11 +65,23 @@ def engine_of(name: EngineName, threads: int | None = None, symmetry: bool | Non
     threads : of the native engine, a power of two; None for as many as there are cores
     symmetry : whether the native engine keeps one state of each orbit; None for doing so where the
         model has no promises
+    checkpoint : where the native engine keeps the search; no other engine can
+
+    Raises
+    ------
+    NotKept : if the reference engine is to keep a search
     """
     if name is EngineName.REFERENCE:
+        if checkpoint is not None:
+            raise NotKept(
+                "the reference engine keeps whole Python objects, which it cannot write down, so "
+                "the search would be lost if it were ended. Nothing was searched. Leave out "
+                "--engine, or leave out --checkpoint and --resume"
+            )
         return reference.explore
-    engine = explore if name is EngineName.AUTO else explore_natively
-    return partial(engine, threads=threads, symmetry=symmetry)
+    if name is EngineName.AUTO and checkpoint is None:
+        return partial(explore, threads=threads, symmetry=symmetry)
+    return partial(explore_natively, threads=threads, symmetry=symmetry, checkpoint=checkpoint)
 
 
 def symmetry_for(
@@ -100,6 +124,7 @@ def explore_natively(
     on_progress: OnProgress = ignore,
     threads: int | None = None,
     symmetry: bool | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Exploration:
     """Search with the native engine; see `native.engine.explore`.
 
@@ -110,7 +135,12 @@ def explore_natively(
     if symmetry is None:
         symmetry = not _promises(model)
     return engine.explore(
-        model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
+        model,
+        limits=limits,
+        on_progress=on_progress,
+        threads=threads,
+        symmetry=symmetry,
+        checkpoint=checkpoint,
     )
 
 

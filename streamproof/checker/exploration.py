@@ -50,6 +50,7 @@ class Exploration:
     decide_liveness : decides the promises on the states that were found, all of them; None for an
         engine that leaves it to `liveness.decide_liveness`
     reduction : what symmetry saved, if it was made use of; promises are not decided then
+    resumed : how many of the distinct states an earlier process had found
     """
 
     counts: Counts
@@ -60,6 +61,7 @@ class Exploration:
     engine: str = "reference"
     decide_liveness: Callable[[], Liveness] | None = None
     reduction: Reduction | None = None
+    resumed: int = 0
 
     @property
     def kept(self) -> int:

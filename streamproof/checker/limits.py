@@ -65,7 +65,7 @@ class Limits:
         ------
         LimitReached : if the level must not be expanded
         """
-        if depth == self.depth_max:
+        if self.depth_max is not None and depth >= self.depth_max:
             raise LimitReached(
                 f"the {waiting:,} states at depth {depth} were not expanded: raise --depth-max"
             )

@@ -73,15 +73,15 @@ class _Search(Generic[S]):
                 self.visit(state, start, _START)
             if self.broken:
                 return
-        level_end = 0
+        ends = [0]
         for index, state in enumerate(self.order):  # which grows meanwhile
-            if index == level_end:
-                level_end = len(self.order)
+            if index == ends[-1]:
+                ends.append(len(self.order))
                 self.depth += index > 0
-                self.limits.check_depth(self.depth, level_end - index)
+                self.limits.check_depth(self.depth, ends[-1] - index)
             if index % REPORT_EVERY == 0:
                 self.limits.check_memory()
-                self.on_progress(Progress(index, len(self.order), self.depth))
+                self.on_progress(Progress(index, len(self.order), self.depth, ends[1:]))
             self.expand(index, state)
             if self.broken:
                 return

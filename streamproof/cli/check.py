@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,17 +14,22 @@ from streamproof.checker import CheckReport
 from streamproof.checker import check as run_check
 from streamproof.checker.counterexample import as_pytest
 from streamproof.checker.engines import EngineName, engine_of, symmetry_for
+from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.cli.options import (
     AsJson,
+    CheckpointDirectory,
+    CheckpointSeconds,
     DepthMax,
     EngineChoice,
     Memory,
+    ResumeDirectory,
     Settings,
     SizeName,
     StatesMax,
     Target,
     Threads,
     UseSymmetry,
+    checkpoint_of,
     chosen,
     limits_of,
     new_file,
@@ -40,6 +46,9 @@ from streamproof.cli.render import (
 from streamproof.models.registry import Sized
 from streamproof.models.verdict import ExitCode, Json, Refuted, Verdict, exit_code
 
+if TYPE_CHECKING:
+    from streamproof.checker.native.checkpoint import Checkpoint
+
 
 def check(
     target: Target,
@@ -51,6 +60,9 @@ def check(
     engine: EngineChoice = EngineName.AUTO,
     threads: Threads = None,
     symmetry: UseSymmetry = None,
+    checkpoint: CheckpointDirectory = None,
+    resume: ResumeDirectory = None,
+    checkpoint_seconds: CheckpointSeconds = KEPT_EVERY_SECONDS,
     *,
     safety: Annotated[
         bool,
@@ -69,20 +81,23 @@ def check(
     limits = limits_of(states_max, depth_max, memory)
     liveness = not safety
     reduced = symmetry_for(sized.model, symmetry, engine, liveness=liveness)
+    kept = checkpoint_of(checkpoint, resume, checkpoint_seconds)
+    searching = engine_of(engine, threads, reduced, kept)
     with progress_line() as on_progress:
         report = run_check(
             sized.model,
             limits=limits,
             on_progress=on_progress,
             liveness=liveness,
-            engine=engine_of(engine, threads, reduced),
+            engine=searching,
         )
     verdict = report.verdict
     written = keep_as_test(verdict, sized, pytest)
     if as_json:
-        print_json(to_json(report, sized, written))
+        print_json(to_json(report, sized, written, kept))
     else:
-        print_report(report, sized, written)
+        command = resume_command(kept, sized, safety=safety, symmetry=symmetry)
+        print_report(report, sized, written, kept, command)
     return exit_code(verdict)
 
 
@@ -114,17 +129,54 @@ def print_counterexample(out: Console, verdict: Refuted) -> None:
     print_trace(out, verdict.trace)
 
 
-def to_json(report: CheckReport, sized: Sized, written: str | None) -> Json:
+def resume_command(
+    kept: Checkpoint | None, sized: Sized, *, safety: bool, symmetry: bool | None
+) -> str:
+    """Give the command that goes on with the same search, if it is kept."""
+    if kept is None:
+        return ""
+    flags = ["--safety"] if safety else []
+    if symmetry is not None:
+        flags.append("--symmetry" if symmetry else "--no-symmetry")
+    flags += ["--resume", str(kept.directory)]
+    return f"streamproof check {sized.options} {shlex.join(flags)}"
+
+
+def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str:
+    """Say where the search is kept, and which command goes on with it."""
+    if kept.failure is not None:
+        return (
+            f"the search could not be kept to its end ({kept.failure}): {kept.directory} holds "
+            f"{kept.states:,} of {report.kept:,} states. Go on from them: {command}"
+        )
+    if kept.is_whole:
+        return f"kept in {kept.directory}. The same report without another search: {command}"
+    return f"kept in {kept.directory}: {kept.states:,} states. Go on from them: {command}"
+
+
+def to_json(
+    report: CheckReport, sized: Sized, written: str | None, kept: Checkpoint | None
+) -> Json:
     """Give everything that `print_report` prints."""
     found = report.to_json()
     verdict = report.verdict
     command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
     asked = {"target": sized.target, "size_name": sized.size_name, "size": dict(sized.size)}
-    return {**asked, **found, "replay": command, "pytest": written}
+    checkpoint = None if kept is None else kept.to_json()
+    return {**asked, **found, "replay": command, "pytest": written, "checkpoint": checkpoint}
 
 
-def print_report(report: CheckReport, sized: Sized, written: str | None) -> None:
-    """Print a report for people."""
+def print_report(
+    report: CheckReport, sized: Sized, written: str | None, kept: Checkpoint | None, command: str
+) -> None:
+    """Print a report for people.
+
+    Parameters
+    ----------
+    report, sized : what was found out, and about what
+    written : the file in which a counterexample is kept as a test
+    kept, command : where the search is kept, and the command that goes on with it
+    """
     out = console()
     out.print(Text(f"{title_of(sized)}, {report.engine} engine\n"))
     print_findings(out, report.findings)
@@ -139,12 +191,16 @@ def print_report(report: CheckReport, sized: Sized, written: str | None) -> None
         f"{report.seconds:.3f} s, {report.rate:,} states a second, at most "
         f"{report.memory_mb_peak:,} MiB\n"
     )
+    if report.resumed:
+        out.print(f"{report.resumed:,} of these states were found by an earlier search\n")
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)
         out.print(Text(f"\nrun it again: {replay_command(verdict, sized)}"), soft_wrap=True)
     if written is not None:
         out.print(f"kept as a test: {written}", soft_wrap=True)
+    if kept is not None:
+        out.print(Text(f"{about_checkpoint(kept, report, command)}\n"), soft_wrap=True)
     halves = f"  safety {report.safety.status.value}"
     if report.liveness is not None:
         halves += f", liveness {report.liveness.status.value}"

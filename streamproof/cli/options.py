@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -14,6 +14,9 @@ from streamproof.checker.limits import Limits
 from streamproof.lang import StreamproofError
 from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
+
+if TYPE_CHECKING:
+    from streamproof.checker.native.checkpoint import Checkpoint
 
 
 def _power_of_two(threads: int | None) -> int | None:
@@ -79,6 +82,26 @@ UseSymmetry: TypeAlias = Annotated[
         help="Keep one state for all that differ in the order of elements that nothing tells apart;"
         " default: where no liveness is asked.",
     ),
+]
+CheckpointDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="DIR",
+        help="Keep the search in a new directory, so that --resume goes on after it was ended.",
+    ),
+]
+ResumeDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Go on from what --checkpoint has kept there, and keep it there. Limits and threads"
+        " may be others.",
+    ),
+]
+CheckpointSeconds: TypeAlias = Annotated[
+    float, typer.Option(min=0, metavar="SECONDS", help="How often a search is kept.")
 ]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")
@@ -151,6 +174,28 @@ def chosen(target: str, size: str, settings: list[str] | None) -> Sized:
                 "each setting once"
             )
     return choose(target, {name: value for name, _, value in pairs})
+
+
+def checkpoint_of(
+    checkpoint: Path | None, resume: Path | None, seconds: float
+) -> Checkpoint | None:
+    """Say where a search is kept; None if nowhere.
+
+    Raises
+    ------
+    OutputRefused : if it is to begin in one directory and to go on from another
+    """
+    directory = checkpoint or resume
+    if directory is None:
+        return None
+    if checkpoint and resume:
+        raise OutputRefused(
+            f"--checkpoint {checkpoint} begins a search and --resume {resume} goes on with one. "
+            "Nothing was done. Give one of the two: --resume keeps the search too"
+        )
+    from streamproof.checker.native.checkpoint import Checkpoint  # LLVM takes a while to load
+
+    return Checkpoint(directory, resume=resume is not None, every_seconds=seconds)
 
 
 def limits_of(states_max: int | None, depth_max: int | None, memory: int | None) -> Limits:

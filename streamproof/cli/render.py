@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamproof.checker.limits import memory_mb
 from streamproof.checker.progress import Meter, OnProgress, Progress, ignore
 from streamproof.models.trace import Trace
 from streamproof.models.verdict import (
@@ -144,15 +145,40 @@ def progress_line() -> Iterator[OnProgress]:
     with error_console().status("searching") as status:
 
         def tell(progress: Progress) -> None:
-            status.update(line_of(progress, meter))
+            status.update(line_of(progress, meter, memory_mb()))
 
         yield tell
 
 
-def line_of(progress: Progress, meter: Meter) -> str:
-    """Say how far a search is, in one line."""
-    return (
-        f"{progress.expanded:,} states done, {progress.distinct:,} distinct, "
-        f"depth {progress.depth:,}, {progress.queue:,} waiting, "
-        f"{meter.rate(progress.distinct):,} a second"
+def line_of(progress: Progress, meter: Meter, memory_mb_now: int) -> str:
+    """Say how far a search is, in one line of at most 100 columns."""
+    rate = meter.rate(progress.expanded - progress.resumed)
+    line = (
+        f"{short(progress.distinct)} distinct, depth {progress.depth:,}, "
+        f"{short(progress.queue)} waiting, {short(rate)}/s, {memory_mb_now:,} MiB"
     )
+    left = progress.left
+    if left is None or rate == 0:
+        return line
+    return f"{line}, about {short(left)} left, {duration(left / rate)}"
+
+
+def short(count: int) -> str:
+    """Write a number with at most four digits before the unit: 9,999, 12.3 k, 1.2 M."""
+    if count < 10_000:
+        return f"{count:,}"
+    thousands = count / 1_000
+    for unit in ("k", "M"):
+        if thousands < 999.95:
+            return f"{thousands:.1f} {unit}"
+        thousands /= 1_000
+    return f"{thousands:,.1f} G"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes, in its largest unit."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:,.0f} h"

@@ -22,12 +22,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from streamproof.disk import sync_directory
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import (
     read_json,
-    sync_directory,
     temporary_sibling,
     write_json,
 )

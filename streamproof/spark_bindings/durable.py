@@ -10,26 +10,24 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from streamproof.disk import replace_file, sync_directory, write_file
 from streamproof.spark_bindings.errors import DamagedFile
 
 
 def write_json(path: Path, value: object) -> None:
     """Replace a file in one step; after a crash it holds the old or the new value.
 
-    May be repeated. The directory is synced too, else the new name could be lost with the power.
+    May be repeated.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
-    _write(temporary, value)
-    os.replace(temporary, path)
-    sync_directory(path.parent)
+    replace_file(path, _temporary(path), _text(value))
 
 
 def write_json_once(path: Path, value: object) -> bool:
     """Create a file in one step unless it is there; tell whether this call created it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
-    _write(temporary, value)
+    write_file(temporary, _text(value))
     try:
         os.link(temporary, path)  # unlike a rename, a link fails if the name is taken
     except FileExistsError:
@@ -84,15 +82,6 @@ def link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def temporary_sibling(path: Path) -> Path:
     """Name a hidden place beside `path`, on the same file system, to build it up in."""
     return _temporary(path)
@@ -107,8 +96,5 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
 
 
-def _write(path: Path, value: object) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
+def _text(value: object) -> bytes:
+    return json.dumps(value, indent=1, sort_keys=True).encode()

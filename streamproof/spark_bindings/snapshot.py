@@ -18,9 +18,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from streamproof.disk import sync_directory
 from streamproof.spark_bindings.durable import (
     read_json,
-    sync_directory,
     temporary_sibling,
     write_json,
     write_json_once,

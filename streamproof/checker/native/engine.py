@@ -11,7 +11,9 @@ from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction, counts_of
 from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.native.checkpoint import Checkpoint
 from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.keeper import keeper_of
 from streamproof.checker.native.paths import EnginesDisagree, moved_path
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.program import Program
@@ -30,6 +32,7 @@ def explore(
     on_progress: OnProgress = ignore,
     threads: int | None = None,
     symmetry: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> Exploration:
     """Visit every reachable state of a traced model, nearest first, as the reference engine does.
 
@@ -42,31 +45,35 @@ def explore(
     threads : a power of two; None for as many as the machine has cores for
     symmetry : whether to keep one state of each orbit, which counts the same and shows as much, but
         decides no promise
+    checkpoint : where the search is kept, so that it goes on after it was ended
 
     Raises
     ------
+    CheckpointRefused : if it cannot be kept there, or cannot go on from there
     Untraceable, WrongDefinition : if the model cannot be traced
     LeftRange : if an action drives a number out of its declared range
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
     limits = limits or Limits()
     wanted = 1 if limits.states_max is not None else threads or _threads()
-    ranges: dict[str, tuple[int, int]] = {}
-    while True:
-        program = Program(model, ranges, symmetry=symmetry)
-        search = Search(program, limits, on_progress, wanted)
-        stopped = None
-        try:
-            search.run()
-        except (LimitReached, KeyboardInterrupt) as end:
-            stopped = str(end) or INTERRUPTED
-        found = search.found
-        if found is not None and found.event is Event.WIDEN:
-            ranges |= widened(search, found)
-        elif found is not None and wanted > 1:
-            wanted = 1
-        else:
-            return _report(model, search, stopped)
+    with keeper_of(checkpoint, model) as keeper:
+        ranges = dict(keeper.ranges)
+        while True:
+            program = Program(model, ranges, symmetry=symmetry)
+            search = Search(program, limits, on_progress, wanted)
+            stopped = None
+            try:
+                with keeper.following(search):
+                    search.run()
+            except (LimitReached, KeyboardInterrupt) as end:
+                stopped = str(end) or INTERRUPTED
+            found = search.found
+            if found is not None and found.event is Event.WIDEN:
+                ranges |= widened(search, found)
+            elif found is not None and not search.is_in_order:
+                wanted = 1
+            else:
+                return _report(model, search, stopped)
 
 
 def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:
@@ -79,7 +86,15 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
     return Exploration(
-        counts, broken, path, witnesses, stopped, "native", decide, _reduction(search)
+        counts,
+        broken,
+        path,
+        witnesses,
+        stopped,
+        "native",
+        decide,
+        _reduction(search),
+        search.resumed_from.distinct,
     )
 
 

@@ -76,10 +76,10 @@ class Partition:
     @property
     def waiting(self) -> int:
         """How many states of this level have not been expanded."""
-        return self.level_ends[-1] - self.done
+        return self.level_ends[-1] - self.done if self.level_ends else 0
 
-    def reference(self, number: int) -> int:
-        """Give a state's number in the whole search, which links speak of."""
+    def reference(self, number: Any) -> Any:
+        """Give a state's number in the whole search, which links speak of; or those of several."""
         return number * self.of + self.number
 
     def state(self, number: int) -> NDArray[np.uint64]:
@@ -87,13 +87,15 @@ class Partition:
         width = self.program.layout.words
         return self.states[number * width : (number + 1) * width]
 
-    def start(self, states: NDArray[np.uint64]) -> None:
-        """Keep those of the initial states that belong here."""
+    def keep(self, states: NDArray[np.uint64], links: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Keep those of some new states that belong here; tell which these are."""
         hashes = self.program.hashes(states)
-        mine = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(self.of - 1) == self.number
-        origins = np.zeros(len(states), np.uint64)
+        owners = (hashes >> np.uint64(OWNER_SHIFT)) & np.uint64(self.of - 1)
+        mine: NDArray[np.bool_] = owners == self.number
+        first, origins = self.count, np.zeros(len(states), np.uint64)
         self._insert(Candidates(states[mine], hashes[mine], origins), 0, int(mine.sum()), 0)
-        self.links[: self.count] = NO_LINK
+        self.links[first : self.count] = links[mine][: self.count - first]
+        return mine
 
     def expand(self) -> None:
         """Write the successors of as many states of this level as the buffer has room for."""

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import CodeType
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from streamproof.checker.native.cells import Cell, Encoder, Keys, Ranges, cells_of
+from streamproof.checker.native.cells import Encoder, Keys, Ranges, cells_of
 from streamproof.checker.native.codegen import write_module
 from streamproof.checker.native.grounding import ground
 from streamproof.checker.native.layout import Layout
@@ -53,15 +54,17 @@ class Program:
     Attributes
     ----------
     encoder : between states and numbers
+    ranges : what numbers without a declared range were found to need
     cells : what each may be
     initial : the distinct initial states, as numbers, each with its place among all initial states
     branching : the most successors of a state
+    identity : equal for two programs whose states and steps are the same, on any machine
     is_rolled : whether the code has loops over elements instead of a branch for each
     symmetry : what is used of the model's symmetry; None if nothing is
     """
 
     def __init__(self, model: Model[Any], ranges: Ranges, *, symmetry: bool = False) -> None:
-        self.encoder = Encoder(trace_model(type(model)), model)
+        self.encoder, self.ranges = Encoder(trace_model(type(model)), model), dict(ranges)
         starts = [self.encoder.encode(state) for state in model.initial_states()]
         self.starts = len(starts)
         self.initial: dict[Keys, int] = {}
@@ -70,6 +73,8 @@ class Program:
         self.is_rolled = is_large(self.encoder)
         cells = cells_of(self.encoder, tuple(self.initial), ranges)
         self.cells = evened(cells) if self.is_rolled else cells
+        key = self._key(symmetry)
+        self.identity = hashlib.sha256(key.encode()).hexdigest()
         self.symmetry: Symmetry | None = None
         image, about = self._compiled(symmetry)
         self.branching: int = about["branching"]
@@ -124,7 +129,7 @@ class Program:
 
     def _compiled(self, symmetry: bool) -> tuple[bytes, dict[str, Any]]:
         """Look the code up, or compile and keep it: a line about the code, then the code."""
-        file = kept_file(_key(self.encoder, self.cells, tuple(self.initial), symmetry))
+        file = kept_file(f"{machine_name()}\n{self.identity}")
         try:
             first, _, image = file.read_bytes().partition(b"\n")
             about = json.loads(first)
@@ -161,6 +166,12 @@ class Program:
         }
         return about, module
 
+    def _key(self, symmetry: bool) -> str:
+        """Tell apart whatever would be compiled differently."""
+        form = form_of(self.encoder.traced)
+        parts = (VERSION, form, self.encoder.constants, self.cells, tuple(self.initial))
+        return "\n".join(map(repr, (*parts, symmetry, self.is_rolled)))
+
     def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
         """Say what is symmetric, if that is asked, and where each cell lies."""
         order: Sequence[int] = range(len(self.cells))
@@ -175,22 +186,11 @@ class Program:
             self.layout = Layout.of(self.cells, fixed, order)
 
 
-def _key(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys], symmetry: bool) -> str:
-    """Tell apart whatever would be compiled differently."""
-    form = _form(encoder.traced)
-    parts = (
-        VERSION,
-        machine_name(),
-        form,
-        encoder.constants,
-        cells,
-        initial,
-        symmetry,
-        is_large(encoder),
-    )
-    return "\n".join(map(repr, parts))
-
-
 @functools.cache
-def _form(traced: TracedModel) -> str:
-    return repr((traced.variables, traced.commands, traced.claims, traced.properties))
+def form_of(traced: TracedModel) -> str:
+    """Write down everything about a traced model that matters, the same in every process."""
+    properties = [
+        (replace(part, premises=()), [premise for _, premise in part.premises])  # code has no text
+        for part in traced.properties
+    ]
+    return repr((traced.variables, traced.commands, traced.claims, properties))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,11 @@ class Search:
     Attributes
     ----------
     depth : levels so far
-    found : what ended it, if something did; the first one, if there is one thread
+    level_ends : per level, how many states there were at its end
+    found : what ended it, if something did; the first one, if `is_in_order`
+    is_in_order : whether states are found in the order of the reference engine
+    resumed_from : how far an earlier process had come
+    after_round : called between two rounds, when every partition is complete in itself
     """
 
     def __init__(
@@ -71,7 +76,11 @@ class Search:
         ]
         self._report_at = 0.0
         self.depth = 0
+        self.level_ends: list[int] = []
         self.found: Found | None = None
+        self.is_in_order = threads == 1
+        self.resumed_from = Progress(0, 0, 0)
+        self.after_round: Callable[[], None] = lambda: None
         self._team = Team(self.partitions)
 
     def run(self) -> None:
@@ -82,17 +91,22 @@ class Search:
         LimitReached : if a limit ends the search
         """
         try:
-            initial = self.program.layout.pack(tuple(self.program.initial))
-            states = self.program.represent(initial)
-            for part in self.partitions:
-                part.start(states)
-                self._ask_invariants(part, 0)
-            self.depth = 1 if self.found else 0
-            while not self.found and self._begin_level():
-                while not self.found and any(part.waiting for part in self.partitions):
-                    self._advance()
+            if self.depth == 0:
+                self._start()
+            elif self.waiting:
+                self.limits.check_depth(self.depth, self.waiting)
+            while not self.found:
+                self.after_round()
+                if not self.waiting and not self._begin_level():
+                    break
+                self._advance()
         finally:
             self._team.leave()
+
+    @property
+    def waiting(self) -> int:
+        """How many states of this level have not been expanded."""
+        return sum(part.waiting for part in self.partitions)
 
     @property
     def kept(self) -> int:
@@ -148,11 +162,21 @@ class Search:
         ]
         return min(nearest)[1] if nearest else None
 
+    def _start(self) -> None:
+        initial = self.program.layout.pack(tuple(self.program.initial))
+        states = self.program.represent(initial)
+        links = np.full(len(states), NO_LINK, np.uint32)
+        for part in self.partitions:
+            part.keep(states, links)
+            self._ask_invariants(part, 0)
+        self.depth = 1 if self.found else 0
+
     def _begin_level(self) -> bool:
         """Begin another level; tell whether there is one."""
         for part in self.partitions:
             part.level_ends.append(part.count)
-        waiting = sum(part.waiting for part in self.partitions)
+        self.level_ends.append(self.kept)
+        waiting = self.waiting
         if waiting:
             self.depth += 1
             self.limits.check_depth(self.depth, waiting)
@@ -163,7 +187,8 @@ class Search:
         if time.monotonic() > self._report_at:
             self.limits.check_memory()
             done = sum(part.done for part in self.partitions)
-            self.on_progress(Progress(done, self.kept, self.depth))
+            ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
+            self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
         self._team.do(Partition.expand)
         known = [part.count for part in self.partitions]

@@ -202,9 +202,10 @@ def test_every_region_of_the_index_grows_and_loses_nothing():
     model = Lights(Domain(Bit, 15), 15)
     part = Partition(Program(model, {"count": (0, 15)}), 0, 1, 1 << 20, 1 << 12)
     rows = np.arange(50_000, dtype=np.uint64).reshape(-1, 1)
-    part.start(rows)
+    links = np.zeros(len(rows), np.uint32)
+    part.keep(rows, links)
     assert part.count == 50_000
-    part.start(rows)
+    part.keep(rows, links)
     assert part.count == 50_000
     assert (part._index.lines > 64).all()
     assert (np.sort(part.states[:50_000]) == rows[:, 0]).all()

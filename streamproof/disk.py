@@ -1,0 +1,33 @@
+"""Files that outlive a crash: written through to the disk, and replaced in one step."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file through to the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_file(path: Path, temporary: Path, content: bytes) -> None:
+    """Write a file anew, in a temporary place beside its path at first.
+
+    After a crash it holds the old or the new content.
+    """
+    write_file(temporary, content)
+    temporary.replace(path)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable, else they could be lost with the power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,137 @@
+"""`check --checkpoint` and `--resume`: what is printed, and how wrong use is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from typer.testing import CliRunner
+
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+
+MODEL = ["check", "chandy_lamport", "--size", "small", "--safety", "--no-symmetry"]
+COUNTS = "141 distinct states"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "my search"
+
+
+def test_a_search_that_reached_a_limit_goes_on_by_the_command_that_it_prints(place):
+    ran = run(*MODEL, "--checkpoint", place, "--depth-max", 5)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert f"kept in {place}: 73 states. Go on from them: " in ran.output
+    command = re.search(r"Go on from them: streamproof (.*)", ran.output)[1]
+    ran = run(*shlex.split(command))
+    assert ran.exit_code == ExitCode.GREEN, ran.output
+    assert COUNTS in ran.output
+    assert "73 of these states were found by an earlier search" in ran.output
+    assert f"kept in {place}. The same report without another search: " in ran.output
+    again = run(*shlex.split(command))
+    assert again.exit_code == ExitCode.GREEN
+    assert "141 of these states were found by an earlier search" in again.output
+
+
+def test_json_tells_of_the_checkpoint_too(place):
+    ran = run(*MODEL, "--checkpoint", place, "--states-max", 60, "--json")
+    told = json.loads(ran.stdout)
+    states = told["checkpoint"].pop("states")
+    assert told["checkpoint"] == {"directory": str(place), "is_whole": False, "failure": None}
+    assert 1 <= states <= told["counts"]["distinct"] == 60
+    told = json.loads(run(*MODEL, "--resume", place, "--json").stdout)
+    assert told["checkpoint"]["is_whole"]
+    assert told["counts"] == json.loads(run(*MODEL, "--json").stdout)["counts"]
+    assert json.loads(run(*MODEL, "--json").stdout)["checkpoint"] is None
+
+
+def test_a_disk_that_is_full_is_told_with_the_report(place, monkeypatch):
+    calls = [0]
+
+    def full(handle):
+        calls[0] += 1
+        if calls[0] > 10:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ran = run(*MODEL, "--checkpoint", place)
+    assert ran.exit_code == ExitCode.GREEN
+    assert "could not be kept to its end ([Errno 28] No space left on device)" in ran.output
+    assert "holds 1 of 141 states" in ran.output
+
+
+def test_orbits_are_kept_as_well(place):
+    model = ["check", "chandy_lamport", "--size", "small", "--safety"]
+    ran = run(*model, "--checkpoint", place, "--depth-max", 5)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    command = re.search(r"Go on from them: streamproof (.*)", ran.output)[1]
+    ran = run(*shlex.split(command))
+    assert ran.exit_code == ExitCode.GREEN, ran.output
+    assert COUNTS in ran.output
+    assert "2 of Process are alike; 73 states stand for all" in ran.output
+    ran = run(*shlex.split(command), "--no-symmetry")
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "its options or its initial states are others" in ran.output
+
+
+def test_wrong_use_is_told_and_nothing_is_lost(place):
+    assert run(*MODEL, "--checkpoint", place, "--depth-max", 5).exit_code == ExitCode.UNDETERMINED
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    dag = ["check", "chandy_lamport", "--size", "dag"]
+    for arguments, said in (
+        ([*MODEL, "--resume", place, "--engine", "reference"], "cannot write down"),
+        ([*MODEL, "--resume", place, "--checkpoint", place], "Give one of the two"),
+        ([*MODEL, "--checkpoint", place], "Go on from it with --resume"),
+        ([*dag, "--resume", place], "it is of processes=.* 2.*, and this is .* 3"),
+        (["check", "token_passing", "--resume", place], "it is of ChandyLamport, and this is"),
+        ([*MODEL, "--resume", place.parent / "nothing"], "holds no checkpoint"),
+        ([*MODEL, "--resume", place, "--states-max", 3], "Raise --states-max or --memory"),
+        ([*MODEL, "--checkpoint", place / "new", "--checkpoint-seconds", -1], "checkpoint-seconds"),
+        (
+            ["check", "examples/two_phase_commit.py", "--checkpoint", place / "new"],
+            "neither traced",
+        ),
+    ):
+        ran = run(*arguments)
+        assert ran.exit_code == ExitCode.WRONG_USE, ran.output
+        assert re.search(said, ran.output), ran.output
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+
+
+def test_ctrl_c_keeps_the_search_and_says_how_to_go_on(place):
+    """Interrupt a real process in the midst of a search."""
+    code = (
+        "from streamproof.checker.native import search; search.BUFFER = 256; "
+        "from streamproof.cli import main; main()"
+    )
+    model = ["check", "chandy_lamport", "--size", "default", "--safety"]
+    options = ["--checkpoint", str(place), "--checkpoint-seconds", "0"]
+    command = [sys.executable, "-c", code, *model, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+        while it.poll() is None and not (place / "manifest.json").exists():
+            with suppress(subprocess.TimeoutExpired):
+                it.wait(0.02)
+        it.send_signal(signal.SIGINT)
+        output, errors = it.communicate()
+    assert it.returncode == ExitCode.UNDETERMINED, errors
+    assert "Traceback" not in errors
+    assert "the search was interrupted" in output
+    assert (
+        "Go on from them: streamproof check chandy_lamport --size default --safety --resume"
+        in output
+    )
+    ran = run(*model, "--resume", place)
+    assert ran.exit_code == ExitCode.GREEN
+    assert "21,385 distinct states" in ran.output
