@@ -80,7 +80,7 @@ def test_orbits_are_kept_as_well(place):
     ran = run(*shlex.split(command))
     assert ran.exit_code == ExitCode.GREEN, ran.output
     assert COUNTS in ran.output
-    assert "2 of Process are alike; 73 states stand for all" in ran.output
+    assert "2 of Process are alike; 77 states stand for all" in ran.output
     ran = run(*shlex.split(command), "--no-symmetry")
     assert ran.exit_code == ExitCode.WRONG_USE
     assert "its options or its initial states are others" in ran.output
