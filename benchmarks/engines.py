@@ -133,8 +133,8 @@ def child(case: dict[str, Any], threads: int) -> Run:
         began = time.perf_counter()
         found = explore(model, limits=Limits(states_max=REFERENCE_STATES))
         return Run(found.counts.distinct, None, time.perf_counter() - began, 0.0, peak_mb())
+    from streamproof.checker.native.code.program import Program
     from streamproof.checker.native.engine import explore as explore_natively
-    from streamproof.checker.native.program import Program
     from streamproof.checker.progress import ignore
 
     explore_natively(

@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from streamproof.checker.forecast import Budget, forecast
+from streamproof.checker.forecast.forecast import Budget, forecast
 from streamproof.models import registry
 
 ROOT = Path(__file__).parents[1]

@@ -16,7 +16,9 @@ from streamproof.lang.model import PROMISES, Model
 from streamproof.lang.trace import trace_model
 
 if TYPE_CHECKING:
-    from streamproof.checker.native.checkpoint import Checkpoint  # LLVM takes a while to load
+    from streamproof.checker.native.checkpoint.checkpoint import (
+        Checkpoint,  # LLVM takes a while to load
+    )
 
 SMALL = 500
 """Distinct states up to which the reference engine is done before code would be compiled."""

@@ -47,7 +47,7 @@ from streamproof.models.registry import Sized
 from streamproof.models.verdict import ExitCode, Json, Refuted, Verdict, exit_code
 
 if TYPE_CHECKING:
-    from streamproof.checker.native.checkpoint import Checkpoint
+    from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 
 
 def check(

@@ -8,11 +8,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from streamproof.checker.forecast import Budget, Forecast
-from streamproof.checker.forecast import forecast as make_forecast
-from streamproof.checker.growth import Estimate
+from streamproof.checker.forecast.forecast import Budget, Forecast
+from streamproof.checker.forecast.forecast import forecast as make_forecast
+from streamproof.checker.forecast.growth import Estimate
+from streamproof.checker.forecast.multipliers import Multipliers
 from streamproof.checker.limits import default_memory_mb
-from streamproof.checker.multipliers import Multipliers
 from streamproof.cli.options import (
     AsJson,
     Memory,

@@ -16,7 +16,7 @@ from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
 
 if TYPE_CHECKING:
-    from streamproof.checker.native.checkpoint import Checkpoint
+    from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 
 
 def _power_of_two(threads: int | None) -> int | None:
@@ -193,7 +193,9 @@ def checkpoint_of(
             f"--checkpoint {checkpoint} begins a search and --resume {resume} goes on with one. "
             "Nothing was done. Give one of the two: --resume keeps the search too"
         )
-    from streamproof.checker.native.checkpoint import Checkpoint  # LLVM takes a while to load
+    from streamproof.checker.native.checkpoint.checkpoint import (
+        Checkpoint,  # LLVM takes a while to load
+    )
 
     return Checkpoint(directory, resume=resume is not None, every_seconds=seconds)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from streamproof.checker.forecast import Budget, Forecast, forecast
+from streamproof.checker.forecast.forecast import Budget, Forecast, forecast
 from streamproof.checker.progress import Progress
 from streamproof.lang import Model, action, always, final, init, require
 from streamproof.models import registry

@@ -6,7 +6,14 @@ from itertools import product
 
 import pytest
 
-from streamproof.checker.growth import Axis, Estimate, Kind, Tail, estimate, next_of
+from streamproof.checker.forecast.growth import (
+    Axis,
+    Estimate,
+    Kind,
+    Tail,
+    estimate,
+    next_of,
+)
 
 DOMAIN = Axis("domain", Kind.SIZE, 1, 9)
 ENTRIES = [Axis("bounds", Kind.NUMBER, 0, 4, entry) for entry in range(3)]

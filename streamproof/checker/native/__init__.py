@@ -2,23 +2,14 @@
 
 ::
 
-    cells       what a state consists of, and states as numbers
-    terms       ground terms, each kept once
-    translate   expressions of the traced form -> terms
-    grounding   a traced model at a size -> terms
-    layout      cells -> bits of words
-    block, loops, codegen   terms -> LLVM
-    expressions, rolled     the traced form -> LLVM with loops over elements, for large sizes
-    symmetry, canonical     which elements are alike, and LLVM that makes one state of an orbit
-    machine_code            LLVM -> functions, kept on disk
-    program     all of that, for a model
+    code        a model at a size as compiled functions: `code.program`
     table       the visited states, and how they are found again
     partition   one thread's share of them
+    team        the threads
     search      level by level, through all partitions
     paths       the way that a search went, as steps of the model
     liveness, components, premises   what is asked of all states together
-    files, manifest, checkpoint   a directory in which a search is kept, and whose it is
-    keeper, resume   when and what is written there, and how a search goes on from it
+    checkpoint  a directory in which a search is kept, and how it goes on from there
     engine      what the checker calls to search
     walks       what it calls for random walks
 """

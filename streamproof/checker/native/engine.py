@@ -11,12 +11,12 @@ from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction, counts_of
 from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits
-from streamproof.checker.native.checkpoint import Checkpoint
-from streamproof.checker.native.codegen import Event
-from streamproof.checker.native.keeper import keeper_of
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.keeper import keeper_of
+from streamproof.checker.native.code.codegen import Event
+from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.paths import EnginesDisagree, moved_path
 from streamproof.checker.native.premises import note_premises
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import Found, Search, widened
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.checker.properties import Broken, Properties

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.checker.native.codegen import OWNER_SHIFT, Event
-from streamproof.checker.native.program import Program
+from streamproof.checker.native.code.codegen import OWNER_SHIFT, Event
+from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.table import (
     FILL_MAX,
     LINE,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from streamproof.checker.lasso import Path
-from streamproof.checker.native.cells import Encoder, Keys
-from streamproof.checker.native.program import Program
-from streamproof.checker.native.symmetry import Permutation, moved
+from streamproof.checker.native.code.cells import Encoder, Keys
+from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.code.symmetry import Permutation, moved
 from streamproof.lang import Disabled
 from streamproof.lang.model import Call
 

@@ -13,7 +13,7 @@ from itertools import islice
 from types import CodeType
 from typing import Any
 
-from streamproof.checker.native.grounding import premises_of
+from streamproof.checker.native.code.grounding import premises_of
 from streamproof.checker.native.search import Search
 from streamproof.checker.properties import Properties
 from streamproof.lang.model import Model, Role

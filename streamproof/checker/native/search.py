@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from streamproof.checker.exploration import Path
 from streamproof.checker.limits import LimitReached, Limits, default_memory_mb
-from streamproof.checker.native.cells import Keys
-from streamproof.checker.native.codegen import Event
+from streamproof.checker.native.code.cells import Keys
+from streamproof.checker.native.code.codegen import Event
+from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.team import Team
 from streamproof.checker.progress import OnProgress, Progress
 

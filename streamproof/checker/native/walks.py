@@ -14,10 +14,10 @@ from numba import njit, uint64
 from numpy.typing import NDArray
 
 from streamproof.checker.exploration import INTERRUPTED
-from streamproof.checker.native.codegen import Event
-from streamproof.checker.native.grounding import premises_of
+from streamproof.checker.native.code.codegen import Event
+from streamproof.checker.native.code.grounding import premises_of
+from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.paths import EnginesDisagree
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import REPORT_EVERY_SECONDS, wider_range
 from streamproof.checker.native.table import Candidates
 from streamproof.checker.progress import Meter

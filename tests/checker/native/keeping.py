@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.engine import explore
 from streamproof.lang import Domain, Element, Map, Model, require
 from streamproof.lang.model import action, always, final, init

@@ -11,8 +11,8 @@ import pytest
 from streamproof.checker import Limits, check
 from streamproof.checker import explore as reference
 from streamproof.checker.counterexample import BrokenModel
+from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.engine import explore as native
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import Search
 from streamproof.checker.progress import ignore
 from streamproof.models import registry

@@ -12,11 +12,12 @@ import pytest
 from streamproof.checker import Limits, check
 from streamproof.checker.engines import EngineName, NotKept, engine_of
 from streamproof.checker.exploration import INTERRUPTED
-from streamproof.checker.native import manifest, search
-from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native import search
+from streamproof.checker.native.checkpoint import manifest
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.files import MANIFEST
+from streamproof.checker.native.checkpoint.manifest import CheckpointRefused, Manifest
 from streamproof.checker.native.engine import explore
-from streamproof.checker.native.files import MANIFEST
-from streamproof.checker.native.manifest import CheckpointRefused, Manifest
 from streamproof.lang import Domain
 from tests.checker.native.keeping import Bit, Dimmed, assert_same, begin, content, go_on, lights
 
@@ -256,8 +257,8 @@ def test_the_reference_engine_keeps_nothing_and_says_so(place):
 def test_a_checkpoint_belongs_to_its_model_in_every_process(place):
     """Sets are written in another order by a process that hashes otherwise."""
     code = (
-        "from streamproof.checker.native.manifest import Owner; "
-        "from streamproof.checker.native.program import Program; "
+        "from streamproof.checker.native.checkpoint.manifest import Owner; "
+        "from streamproof.checker.native.code.program import Program; "
         "from streamproof.models import registry; m = registry.build('chandy_lamport', 'dag'); "
         "print(Owner.of(m), Program(m, {}).identity)"
     )

@@ -11,15 +11,16 @@ import pytest
 from streamproof.checker import Limits, check
 from streamproof.checker.engines import EngineName, engine_of, explore
 from streamproof.checker.exploration import INTERRUPTED
-from streamproof.checker.native import codegen, search
+from streamproof.checker.native import search
+from streamproof.checker.native.code import codegen
+from streamproof.checker.native.code.machine_code import kept_file
+from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.code.terms import Terms
 from streamproof.checker.native.engine import explore as native
-from streamproof.checker.native.machine_code import kept_file
 from streamproof.checker.native.partition import Partition, reserve
 from streamproof.checker.native.paths import EnginesDisagree
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import Search
 from streamproof.checker.native.team import Team
-from streamproof.checker.native.terms import Terms
 from streamproof.checker.progress import ignore
 from streamproof.lang import Domain, Element, Map, Model, Range, Untraceable, require
 from streamproof.lang.model import action, always, final, init

@@ -13,11 +13,11 @@ import pytest
 
 from streamproof import disk
 from streamproof.checker import Limits
-from streamproof.checker.native import files
-from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint import files
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.files import MANIFEST
+from streamproof.checker.native.checkpoint.manifest import CheckpointRefused
 from streamproof.checker.native.engine import explore
-from streamproof.checker.native.files import MANIFEST
-from streamproof.checker.native.manifest import CheckpointRefused
 from streamproof.models import registry
 from tests.checker.native.keeping import ROUND, Died, assert_same, begin, dies_when, go_on, lights
 from tests.golden import manifest as golden
@@ -167,7 +167,7 @@ CHILD = f"""
 import sys
 from pathlib import Path
 from streamproof.checker.native import search
-from streamproof.checker.native.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.engine import explore
 from streamproof.models import registry
 search.BUFFER, search.REPORT_EVERY_SECONDS = {ROUND}, 0.0

@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.traced_two_phase_commit import MODEL as TWO_PHASE_COMMIT
 from streamproof.checker import Limits, check
-from streamproof.checker.native import program
+from streamproof.checker.native.code import program
+from streamproof.checker.native.code.layout import WORD_BITS
+from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.code.rolled import write_rolled_module
 from streamproof.checker.native.engine import explore as native
-from streamproof.checker.native.layout import WORD_BITS
-from streamproof.checker.native.program import Program
-from streamproof.checker.native.rolled import write_rolled_module
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from tests.checker.native.random_models import random_model

@@ -20,11 +20,11 @@ from streamproof.checker.engines import (
     explore_natively,
     symmetry_for,
 )
-from streamproof.checker.native.canonical import _exchanges, _network
+from streamproof.checker.native.code.canonical import _exchanges, _network
+from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.code.symmetry import moved
 from streamproof.checker.native.engine import explore as native
-from streamproof.checker.native.program import Program
 from streamproof.checker.native.search import Search
-from streamproof.checker.native.symmetry import moved
 from streamproof.checker.progress import ignore
 from streamproof.lang import (
     Domain,

@@ -30,13 +30,13 @@ from typing import TypeAlias
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import BYTES, I1, I8, I64, VOID, WORDS, Block, hash_of
-from streamproof.checker.native.canonical import F64, Representatives
-from streamproof.checker.native.grounding import GroundClaim, GroundCommand, GroundModel
-from streamproof.checker.native.layout import Layout
-from streamproof.checker.native.loops import each, function, load, state_at, store
-from streamproof.checker.native.symmetry import Symmetry
-from streamproof.checker.native.terms import Term
+from streamproof.checker.native.code.block import BYTES, I1, I8, I64, VOID, WORDS, Block, hash_of
+from streamproof.checker.native.code.canonical import F64, Representatives
+from streamproof.checker.native.code.grounding import GroundClaim, GroundCommand, GroundModel
+from streamproof.checker.native.code.layout import Layout
+from streamproof.checker.native.code.loops import each, function, load, state_at, store
+from streamproof.checker.native.code.symmetry import Symmetry
+from streamproof.checker.native.code.terms import Term
 
 Truth: TypeAlias = Callable[[ir.IRBuilder, ir.Value], ir.Value]
 """Writes what tells whether something is true in the state at an address, as one bit."""

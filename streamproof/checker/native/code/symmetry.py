@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.checker.native.cells import Cell, Encoder, Keys
+from streamproof.checker.native.code.cells import Cell, Encoder, Keys
 from streamproof.lang.form import Variable
 from streamproof.lang.sorts import ElementSort
 

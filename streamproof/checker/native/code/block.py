@@ -6,9 +6,9 @@ from typing import Final
 
 from llvmlite import ir
 
-from streamproof.checker.native.grounding import GroundModel
-from streamproof.checker.native.layout import Layout
-from streamproof.checker.native.terms import Term
+from streamproof.checker.native.code.grounding import GroundModel
+from streamproof.checker.native.code.layout import Layout
+from streamproof.checker.native.code.terms import Term
 
 I1, I8, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(64)
 BYTES, WORDS, VOID = I8.as_pointer(), I64.as_pointer(), ir.VoidType()

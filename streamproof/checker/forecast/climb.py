@@ -12,8 +12,8 @@ from typing import Any
 
 from streamproof.checker.engines import Engine
 from streamproof.checker.exploration import INTERRUPTED, Exploration
-from streamproof.checker.growth import Kind, Point, down, estimate, is_below
-from streamproof.checker.ladder import Ladder
+from streamproof.checker.forecast.growth import Kind, Point, down, estimate, is_below
+from streamproof.checker.forecast.ladder import Ladder
 from streamproof.checker.limits import Limits
 from streamproof.checker.progress import OnProgress
 from streamproof.checker.properties import check_assumptions

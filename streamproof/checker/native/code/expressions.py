@@ -14,10 +14,10 @@ from typing import TypeAlias, assert_never
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import I1, I64
-from streamproof.checker.native.cells import Encoder
-from streamproof.checker.native.layout import WORD_BITS, Field
-from streamproof.checker.native.loops import each
+from streamproof.checker.native.code.block import I1, I64
+from streamproof.checker.native.code.cells import Encoder
+from streamproof.checker.native.code.layout import WORD_BITS, Field
+from streamproof.checker.native.code.loops import each
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.sorts import ScalarSort
 from streamproof.lang.trace import AFTER

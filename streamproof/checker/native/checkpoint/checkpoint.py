@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamproof.checker.native.files import MANIFEST, is_ours
-from streamproof.checker.native.manifest import CheckpointRefused, Manifest, Owner
+from streamproof.checker.native.checkpoint.files import MANIFEST, is_ours
+from streamproof.checker.native.checkpoint.manifest import (
+    CheckpointRefused,
+    Manifest,
+    Owner,
+)
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.lang.model import Model
 from streamproof.models.verdict import Json

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import TypeAlias, assert_never
 
-from streamproof.checker.native.cells import Encoder, Keys
-from streamproof.checker.native.terms import Term, Terms
+from streamproof.checker.native.code.cells import Encoder, Keys
+from streamproof.checker.native.code.terms import Term, Terms
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.trace import AFTER
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from streamproof.checker.climb import Climb, Searched
 from streamproof.checker.engines import Engine, explore, explore_natively, is_traceable
 from streamproof.checker.exploration import Exploration
-from streamproof.checker.growth import Estimate, down, estimate
-from streamproof.checker.ladder import Ladder
+from streamproof.checker.forecast.climb import Climb, Searched
+from streamproof.checker.forecast.growth import Estimate, down, estimate
+from streamproof.checker.forecast.ladder import Ladder
+from streamproof.checker.forecast.multipliers import Multipliers, multipliers_of
 from streamproof.checker.limits import Limits, memory_mb
-from streamproof.checker.multipliers import Multipliers, multipliers_of
 from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
@@ -228,8 +228,8 @@ class _Forecaster:
         if not self.is_traced:
             held = max(1, memory_mb() - before) * _MIB / found.counts.distinct
             return found, Cost(held, seconds)
+        from streamproof.checker.native.code.program import Program
         from streamproof.checker.native.partition import bytes_per_state
-        from streamproof.checker.native.program import Program
 
         share = found.kept / found.counts.distinct  # with symmetry it only shrinks later on
         return found, Cost(bytes_per_state(Program(model, {}).layout.words) * share, seconds)

@@ -15,10 +15,10 @@ from types import CodeType
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import I64
-from streamproof.checker.native.canonical import Representatives
-from streamproof.checker.native.cells import Cell, Encoder, Keys
-from streamproof.checker.native.codegen import (
+from streamproof.checker.native.code.block import I64
+from streamproof.checker.native.code.canonical import Representatives
+from streamproof.checker.native.code.cells import Cell, Encoder, Keys
+from streamproof.checker.native.code.codegen import (
     Event,
     Expand,
     Truth,
@@ -26,11 +26,11 @@ from streamproof.checker.native.codegen import (
     write_hash,
     write_marks,
 )
-from streamproof.checker.native.expressions import Array, Evaluation, Expressions
-from streamproof.checker.native.grounding import premises_of
-from streamproof.checker.native.layout import WORD_BITS, Field, Layout
-from streamproof.checker.native.loops import each, load, store
-from streamproof.checker.native.symmetry import Symmetry
+from streamproof.checker.native.code.expressions import Array, Evaluation, Expressions
+from streamproof.checker.native.code.grounding import premises_of
+from streamproof.checker.native.code.layout import WORD_BITS, Field, Layout
+from streamproof.checker.native.code.loops import each, load, store
+from streamproof.checker.native.code.symmetry import Symmetry
 from streamproof.lang.expr import TRUE, Apply, Expr, Quantified, Read, Var
 from streamproof.lang.form import ClaimForm, Command, PropertyForm, Update
 from streamproof.lang.model import PROMISES, Role

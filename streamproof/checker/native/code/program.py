@@ -14,11 +14,11 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from streamproof.checker.native.cells import Encoder, Keys, Ranges, cells_of
-from streamproof.checker.native.codegen import write_module
-from streamproof.checker.native.grounding import ground
-from streamproof.checker.native.layout import Layout
-from streamproof.checker.native.machine_code import (
+from streamproof.checker.native.code.cells import Encoder, Keys, Ranges, cells_of
+from streamproof.checker.native.code.codegen import write_module
+from streamproof.checker.native.code.grounding import ground
+from streamproof.checker.native.code.layout import Layout
+from streamproof.checker.native.code.machine_code import (
     COUNT,
     NUMBER,
     WORDS,
@@ -28,7 +28,7 @@ from streamproof.checker.native.machine_code import (
     kept_file,
     machine_name,
 )
-from streamproof.checker.native.rolled import (
+from streamproof.checker.native.code.rolled import (
     asked_of,
     branching_of,
     evened,
@@ -37,7 +37,7 @@ from streamproof.checker.native.rolled import (
     lay_out,
     write_rolled_module,
 )
-from streamproof.checker.native.symmetry import Symmetry, alike_elements
+from streamproof.checker.native.code.symmetry import Symmetry, alike_elements
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
-from streamproof.checker.native.cells import Cell, Encoder, Keys
-from streamproof.checker.native.terms import Term, Terms
-from streamproof.checker.native.translate import Place, Translator
+from streamproof.checker.native.code.cells import Cell, Encoder, Keys
+from streamproof.checker.native.code.terms import Term, Terms
+from streamproof.checker.native.code.translate import Place, Translator
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import PropertyForm, TracedModel, Update
 from streamproof.lang.model import PROMISES, Role

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.checker.native.cells import Cell, Keys
+from streamproof.checker.native.code.cells import Cell, Keys
 
 WORD_BITS = 64
 

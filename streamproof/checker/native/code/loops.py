@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import I64
+from streamproof.checker.native.code.block import I64
 
 
 def function(

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from streamproof import __version__
-from streamproof.checker.native.files import MANIFEST, TEMPORARY
-from streamproof.checker.native.program import VERSION, form_of
+from streamproof.checker.native.checkpoint.files import MANIFEST, TEMPORARY
+from streamproof.checker.native.code.program import VERSION, form_of
 from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model

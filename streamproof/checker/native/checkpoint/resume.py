@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.checker.native.files import KINDS, AppendedFile, Files, file_of
-from streamproof.checker.native.manifest import CheckpointRefused, Manifest, Share, damaged
+from streamproof.checker.native.checkpoint.files import (
+    KINDS,
+    AppendedFile,
+    Files,
+    file_of,
+)
+from streamproof.checker.native.checkpoint.manifest import (
+    CheckpointRefused,
+    Manifest,
+    Share,
+    damaged,
+)
 from streamproof.checker.native.partition import NO_LINK
 from streamproof.checker.native.search import Search
 from streamproof.checker.progress import Progress

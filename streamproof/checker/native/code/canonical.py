@@ -16,10 +16,10 @@ from itertools import pairwise
 
 from llvmlite import ir
 
-from streamproof.checker.native.block import I1, I64, VOID, WORDS
-from streamproof.checker.native.layout import Field, Layout, placed
-from streamproof.checker.native.loops import each, function, load, state_at, store
-from streamproof.checker.native.symmetry import Alike, Symmetry
+from streamproof.checker.native.code.block import I1, I64, VOID, WORDS
+from streamproof.checker.native.code.layout import Field, Layout, placed
+from streamproof.checker.native.code.loops import each, function, load, state_at, store
+from streamproof.checker.native.code.symmetry import Alike, Symmetry
 from streamproof.lang.sorts import ElementSort
 from streamproof.models.verdict import EXACT_BELOW
 

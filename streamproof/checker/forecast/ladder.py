@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.checker.growth import Axis, Kind, Point
+from streamproof.checker.forecast.growth import Axis, Kind, Point
 from streamproof.lang import Domain
 from streamproof.lang.model import Model
 from streamproof.models.sizes import settings

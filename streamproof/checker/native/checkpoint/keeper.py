@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from streamproof.checker.limits import LimitReached
-from streamproof.checker.native.cells import Ranges
-from streamproof.checker.native.checkpoint import Checkpoint
-from streamproof.checker.native.files import (
+from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
+from streamproof.checker.native.checkpoint.files import (
     KINDS,
     MANIFEST,
     AppendedFile,
@@ -23,14 +22,15 @@ from streamproof.checker.native.files import (
     is_ours,
     new_files,
 )
-from streamproof.checker.native.manifest import (
+from streamproof.checker.native.checkpoint.manifest import (
     CheckpointRefused,
     Manifest,
     Owner,
     Share,
 )
+from streamproof.checker.native.checkpoint.resume import load
+from streamproof.checker.native.code.cells import Ranges
 from streamproof.checker.native.partition import Partition
-from streamproof.checker.native.resume import load
 from streamproof.checker.native.search import Search
 from streamproof.lang.model import Model
 
