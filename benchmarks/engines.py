@@ -7,6 +7,8 @@ counts: on a shared machine the others measure its neighbours. Compiling is give
 reference engine would take an hour, so it is stopped after 20,000 states and only its rate is told.
 Spin runs where it is installed, with the Promela texts of `benchmarks/peers`, without reductions:
 -O2 -DSAFETY -DNOREDUCE; and once more with what made it fastest here, -DNOCOMP and huge pages.
+stateright runs where cargo is installed and can fetch it, with the models of
+`benchmarks/peers/stateright`, breadth first; it is built outside of the repository.
 Counts must be equal, or the script fails.
 
 Native searches check all properties of our model of Chandy-Lamport: two of states, two of steps.
@@ -16,6 +18,7 @@ Spin's texts assert the first two, and only where a step can change them.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -197,6 +200,46 @@ def spin(case: Case, variant: str, *flags: str) -> Run:
     return Run(int(numbers["states"]), None, seconds, compiled, memory)
 
 
+@functools.cache
+def build_stateright() -> tuple[Path, float] | None:
+    """Build the models for stateright, or give nothing where cargo is not there or cannot fetch."""
+    if not shutil.which("cargo"):
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    place = Path(cache) / "streamproof" / "stateright"
+    manifest = str(HERE / "peers" / "stateright" / "Cargo.toml")
+    common = ["--locked", "--manifest-path", manifest]
+    if subprocess.run(["cargo", "fetch", *common], capture_output=True, check=False).returncode:
+        return None
+    began = time.perf_counter()
+    command = ["cargo", "build", "--release", "--quiet", *common, "--target-dir", str(place)]
+    subprocess.run(command, check=True)
+    return place / "release" / "peers", time.perf_counter() - began
+
+
+def stateright(case: Case, threads: int) -> Run:
+    """Search with stateright, breadth first."""
+    built = build_stateright()
+    assert built is not None
+    binary, compiled = built
+    sizes = case.size.get("messages") or case.size["managers"]
+    command = [str(binary), case.promela, str(threads), *sizes.split(",")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise SystemExit(f"stateright did not end:\n{ran.stderr}")
+    return read_stateright(ran.stdout, case, compiled)
+
+
+def read_stateright(printed: str, case: Case, compile_seconds: float) -> Run:
+    """Read what stateright counted, and refuse other counts than the golden ones."""
+    told = json.loads(printed)
+    counts = (told["distinct"], told["generated"])
+    if told["broken"] or counts != (case.distinct, case.generated):
+        expected = (case.distinct, case.generated)
+        raise SystemExit(f"stateright counted {counts}, not {expected}; broken: {told['broken']}")
+    return Run(*counts, told["seconds"], compile_seconds, told["peak_mb"])
+
+
 def engines(case: Case, *, idiomatic: bool, first: bool) -> dict[str, Any]:
     """List the engines that are here, by name."""
     found: dict[str, Any] = {"reference": lambda: native(case, 0)} if first else {}
@@ -208,6 +251,11 @@ def engines(case: Case, *, idiomatic: bool, first: bool) -> dict[str, Any]:
         found |= {
             "Spin tuned, DFS": lambda: spin(case, "tuned"),
             "Spin tuned, DFS, fastest": lambda: spin(case, "tuned", "-DNOCOMP"),
+        }
+    if build_stateright():
+        found |= {
+            "stateright, BFS, 1 thread": lambda: stateright(case, 1),
+            "stateright, BFS, 2 threads": lambda: stateright(case, 2),
         }
     if idiomatic and "Spin tuned, DFS" in found:
         found |= {
@@ -247,6 +295,8 @@ def show(name: str, runs: dict[str, Run]) -> None:
             f"{run.peak_mb:,.0f}",
             f"{native_rate / run.rate:.1f}",
         )
+    if not build_stateright():
+        table.add_row("stateright", "not installed")
     Console(width=None if sys.stdout.isatty() else 120).print(name, table)
 
 
@@ -260,6 +310,9 @@ def goals(runs: dict[str, Run]) -> dict[str, float]:
             "one thread to the fastest Spin": one / max(spins),
             "two threads to the fastest Spin": two / max(spins),
         }
+    others = [run.rate for name, run in runs.items() if name.startswith("stateright")]
+    if others:
+        found["two threads to the fastest stateright"] = two / max(others)
     return found
 
 
@@ -279,6 +332,8 @@ def main() -> None:
     for name in arguments.models:
         runs = measure(CASES[name], arguments.rounds, idiomatic=arguments.idiomatic)
         told[name] = {"runs": {key: asdict(run) for key, run in runs.items()}, **goals(runs)}
+        if not build_stateright():
+            told[name]["stateright"] = "not installed"
         if not arguments.json:
             show(name, runs)
             print({key: round(value, 2) for key, value in goals(runs).items()}, flush=True)
