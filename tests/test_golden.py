@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from streamproof.checker.engines import explore_natively, is_traceable
 from streamproof.models import registry
 from streamproof.models.verdict import Counts
 from tests.golden import manifest
@@ -74,6 +75,19 @@ def test_a_fast_size_has_its_golden_counts(target, size):
 @pytest.mark.parametrize(("target", "size"), manifest.cases("slow"))
 def test_a_slow_size_has_its_golden_counts(target, size):
     assert manifest.measured(target, size) == expected(target, size)
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize(
+    ("target", "size"), [case for tier in manifest.TIERS for case in manifest.cases(tier)]
+)
+def test_the_native_engine_counts_the_same(target, size, symmetry):
+    model = registry.build(target, size)
+    if not is_traceable(type(model)):
+        pytest.skip("only the reference engine reads it")
+    found = explore_natively(model, symmetry=symmetry).counts.to_json()
+    wanted = {key: value for key, value in expected(target, size).items() if value is not None}
+    assert wanted.items() <= found.items()
 
 
 @pytest.mark.slow  # that they die by their properties is in tests/models, and fast

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from streamproof.checker import check
+from streamproof.checker import check, explore
 from streamproof.checker.mutation import MutantResult, run_mutants
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
@@ -53,7 +53,8 @@ def cases(tier: str) -> list[tuple[str, str]]:
 
 def measured(target: str, size: str) -> dict[str, Any]:
     """Count with the reference engine."""
-    return check(registry.build(target, size), liveness=False).counts.to_json()
+    model = registry.build(target, size)
+    return check(model, liveness=False, engine=explore).counts.to_json()
 
 
 def measured_mutants(target: str) -> dict[str, Any]:
