@@ -27,9 +27,8 @@ def rolled(monkeypatch):
 
 
 @pytest.mark.usefixtures("rolled")
-@pytest.mark.parametrize(
-    "name", ["chandy_lamport", pytest.param("token_passing", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["chandy_lamport", "token_passing"])
 def test_a_model_of_streamproof_is_searched_alike(name):
     assert agree(registry.build(name, "small")) == "whole"
 
@@ -56,6 +55,7 @@ def test_elements_and_pairs_as_values_and_keys_are_searched_alike(model):
     assert agree(model) == "whole"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rolled")
 def test_promises_are_decided_alike():
     model = registry.build("token_passing", "small")
