@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
 from streamproof.checker.lasso import Lasso
-from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.lang import OutOfRange, StreamproofError
 from streamproof.lang.model import Call, Model, Move
 from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
@@ -152,7 +152,7 @@ def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
     if last is not None and last.broken_claim is not None:
         found.append(Broken(CLAIMS, last.broken_claim))
     elif _is_stuck(model, run.states[-1]) and not properties.is_final(run.states[-1]):
-        found.append(Broken(DEADLOCK, "no action is possible"))
+        found.append(Broken(DEADLOCK, STUCK))
     return tuple(dict.fromkeys(found))
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
-from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled
 from streamproof.lang.model import Model
@@ -145,7 +145,7 @@ class _Runner(Generic[S]):
     def _broken(self, states: Sequence[S]) -> Iterator[Broken]:
         """List what is wrong at the end of a run."""
         if self.name == DEADLOCK and self._is_stuck(states[-1]):
-            yield Broken(DEADLOCK, "no action is possible")
+            yield Broken(DEADLOCK, STUCK)
         yield from self.properties.broken_in(states[-1])
         if len(states) > 1:
             yield from self.properties.broken_by(*states[-2:])

@@ -15,6 +15,10 @@ Answer: TypeAlias = bool | str | Mapping[str, bool | str]
 """What a property gives: whether it holds, or why not, or either for each named conjunct."""
 
 
+STUCK = "no action is possible; a state in which a run may end needs a property marked @final"
+"""What a deadlock is told as."""
+
+
 class BrokenAssumption(StreamproofError, ValueError):
     """A size contradicts what the model assumes of its constants."""
 

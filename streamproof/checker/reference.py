@@ -13,7 +13,7 @@ from streamproof.checker.counterexample import BrokenModel, LeftRange
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
-from streamproof.checker.properties import Broken, Check, Properties
+from streamproof.checker.properties import STUCK, Broken, Check, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
@@ -114,7 +114,7 @@ class _Search(Generic[S]):
                 return
         self.asked = (index,)
         if is_stuck and not self.properties.is_final(state):
-            self.refute((Broken(DEADLOCK, "no action is possible"),), index)
+            self.refute((Broken(DEADLOCK, STUCK),), index)
 
     def visit(self, state: S, parent: int, number: int) -> None:
         """Keep a state that is new, and ask what must hold in it."""

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from streamproof.checker.counterexample import BrokenModel, LeftRange
 from streamproof.checker.exploration import INTERRUPTED, Path
 from streamproof.checker.progress import Meter
-from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
@@ -272,7 +272,7 @@ class Walker(Generic[S]):
                 return []
             moves.append((number, target))
         if not moves and not self.properties.is_final(state):
-            self._refute((Broken(DEADLOCK, "no action is possible"),))
+            self._refute((Broken(DEADLOCK, STUCK),))
         options = self._options(state, moves)
         for number, target in options:
             self._ask(target, number)

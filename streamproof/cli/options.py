@@ -46,7 +46,7 @@ Settings: TypeAlias = Annotated[
     ),
 ]
 StatesMax: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Stop after so many distinct states.")
+    int | None, typer.Option(min=1, help="Stop when so many states are kept.")
 ]
 DepthMax: TypeAlias = Annotated[
     int | None, typer.Option(min=1, help="Do not expand states with so many states on their path.")

@@ -35,5 +35,5 @@ def replay(
         for part in broken:
             out.print(Text(f"{part.name} is broken: {part.reason}"), soft_wrap=True)
         if not broken:
-            out.print("no property is broken along this run")
+            out.print("no property of states or steps is broken along this run")
     return ExitCode.REFUTED if broken else ExitCode.GREEN

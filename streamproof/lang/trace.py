@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from streamproof.lang import expr as ex
-from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.errors import Untraceable, WrongDefinition
 from streamproof.lang.expr import Var
 from streamproof.lang.fork import Ending, Path, ask_premise, blaming, paths, untraceable
 from streamproof.lang.form import (
@@ -24,6 +24,7 @@ from streamproof.lang.form import (
     Update,
     Variable,
 )
+from streamproof.lang.identity import find_identity_test
 from streamproof.lang.map import Map
 from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
 from streamproof.lang.quantify import observing_premises
@@ -49,6 +50,9 @@ def _trace_model(cls: Any) -> TracedModel:
     model, state_sort = symbolic_model(cls), state_sort_of(cls)
     variables = tuple(variables_of(state_sort, ""))
     _check_names(cls, variables)
+    for role in Role:
+        for method in cls.methods(role):
+            _refuse_identity(getattr(cls, method.name), cls)
     state = value_of(state_sort, "")
     initial: list[Command] = []
     commands: list[Command] = []
@@ -81,6 +85,18 @@ def _trace_model(cls: Any) -> TracedModel:
             for method in cls.methods(Role.ASSUME)
         ),
     )
+
+
+def _refuse_identity(function: Callable[..., Any], cls: type[Any]) -> None:
+    found = find_identity_test(function, cls)
+    if found is not None:
+        code, line = found
+        raise Untraceable(
+            code.co_name,
+            f"{code.co_filename}:{line}",
+            "it compares by identity (is, is not), which is never true of a symbolic value",
+            "Write == or !=, or isinstance for a class",
+        )
 
 
 def symbolic_model(cls: type[Model[Any]]) -> Any:
@@ -304,6 +320,7 @@ def _is_step(annotation: Any) -> bool:
 
 
 def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTransition:
+    _refuse_identity(function, object)
     names = list(inspect.signature(function).parameters)
     sorts = [sort_of(hints[name]) for name in names]
     result_sort = sort_of(typing.get_args(hints["return"])[0])

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.checker import Limits, check
-from streamproof.checker.properties import BrokenAssumption
+from streamproof.checker.properties import STUCK, BrokenAssumption
 from streamproof.lang import Domain
 from streamproof.lang.model import (
     Fairness,
@@ -137,7 +137,7 @@ def test_a_sometimes_that_was_reached_stays_undetermined_in_a_search_that_was_cu
 
 def test_a_state_without_steps_is_a_deadlock():
     verdict = check(walk(Walk, (0, 1))).finding("deadlock").verdict
-    assert (verdict.status, verdict.reason) == (Status.REFUTED, "no action is possible")
+    assert (verdict.status, verdict.reason) == (Status.REFUTED, STUCK)
     assert len(verdict.trace) == 1
 
 

@@ -238,7 +238,7 @@ def test_a_counterexample_is_printed_with_changed_fields_and_a_command_that_repe
 def test_a_replay_that_breaks_nothing_says_so(file):
     result = run("replay", file, "0/0")
     assert result.exit_code == ExitCode.GREEN
-    assert "no property is broken along this run" in result.stdout
+    assert "no property of states or steps is broken along this run" in result.stdout
     assert run("replay", file, "0/5").exit_code == ExitCode.WRONG_USE
 
 

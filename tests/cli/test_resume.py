@@ -83,7 +83,7 @@ def test_orbits_are_kept_as_well(place):
     assert "2 of Process are alike; 77 states stand for all" in ran.output
     ran = run(*shlex.split(command), "--no-symmetry")
     assert ran.exit_code == ExitCode.WRONG_USE
-    assert "its options or its initial states are others" in ran.output
+    assert "--symmetry or --safety are others" in ran.output
 
 
 def test_wrong_use_is_told_and_nothing_is_lost(place):

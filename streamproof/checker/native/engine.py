@@ -19,7 +19,7 @@ from streamproof.checker.native.paths import EnginesDisagree, moved_path
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.search import Found, Search, widened
 from streamproof.checker.progress import OnProgress, ignore
-from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang.model import Call, Model, Role
 from streamproof.models.verdict import CLAIMS, DEADLOCK
@@ -116,7 +116,7 @@ def _what_breaks(
 ) -> tuple[tuple[Broken, ...], Path]:
     """Ask the model's own methods what is wrong where the search ended."""
     if found.event is Event.DEADLOCK:
-        broken = (Broken(DEADLOCK, "no action is possible"),)
+        broken = (Broken(DEADLOCK, STUCK),)
         return broken, search.path_to(found.reference)
     if found.event is Event.NONE:
         path = search.path_to(found.reference)

@@ -122,7 +122,9 @@ class Search:
     @property
     def fired(self) -> list[int]:
         """Per ground action, how often it was taken; the same for all of an orbit's."""
-        return [round(count) for count in np.sum([part.fired for part in self.partitions], axis=0)]
+        fired = np.sum([part.fired for part in self.partitions], axis=0)
+        actions = len(self.program.encoder.model.ground_actions)
+        return [round(count) for count in fired[:actions]]
 
     def located(self, reference: int) -> tuple[Partition, int]:
         """Find a state by its number in the search: its partition, and its number there."""

@@ -115,7 +115,9 @@ class _Keeper:
         files = new_files(directory, self._generation, len(search.partitions))
         if manifest is not None:
             if search.program.identity != manifest.program:
-                raise self.checkpoint.refused("its options or its initial states are others")
+                raise self.checkpoint.refused(
+                    "its initial states, --symmetry or --safety are others"
+                )
             loaded = load(search, manifest, directory)
             self.checkpoint.states = manifest.states
             if len(loaded) == len(files):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
+from streamproof.checker.native.code.terms import check_width
 from streamproof.checker.ranges import bound as bound_of
 from streamproof.lang import Domain
 from streamproof.lang.evaluate import World, rebuild
@@ -171,6 +172,7 @@ def cells_of(encoder: Encoder, initial: Sequence[Keys], ranges: Ranges) -> tuple
     ranges : what such numbers were found to need
     """
     hulls = [(min(values), max(values)) for values in zip(*initial, strict=True)]
+    hulls = hulls if initial else [(0, 0)] * len(encoder.places)
     cells = []
     for (variable, keys), (first, last) in zip(encoder.places, hulls, strict=True):
         low, high, is_declared = 0, 1, True
@@ -185,5 +187,6 @@ def cells_of(encoder: Encoder, initial: Sequence[Keys], ranges: Ranges) -> tuple
             case IntSort():
                 known = ranges.get(variable.name, (first, last + FIRST_GUESS))
                 low, high, is_declared = min(known[0], first), max(known[1], last), False
+        check_width(low, high)
         cells.append(Cell(variable.name, keys, variable.sort, low, high, is_declared))
     return tuple(cells)

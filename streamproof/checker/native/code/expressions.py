@@ -18,6 +18,7 @@ from streamproof.checker.native.code.block import I1, I64
 from streamproof.checker.native.code.cells import Encoder
 from streamproof.checker.native.code.layout import WORD_BITS, Field
 from streamproof.checker.native.code.loops import each
+from streamproof.checker.native.code.terms import check_width
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.sorts import ScalarSort
 from streamproof.lang.trace import AFTER
@@ -80,6 +81,7 @@ class Expressions:
     ----------
     arrays : where the variables that change lie, by name
     tables : the values of constants and of variables that never change, by name
+    hulls : what these lie between
     """
 
     def __init__(
@@ -87,8 +89,9 @@ class Expressions:
         encoder: Encoder,
         arrays: Mapping[str, Array],
         tables: Mapping[str, ir.GlobalVariable],
+        hulls: Mapping[str, tuple[int, int]],
     ) -> None:
-        self.encoder, self.arrays, self.tables = encoder, arrays, tables
+        self.encoder, self.arrays, self.tables, self.hulls = encoder, arrays, tables, hulls
 
     def over(
         self, build: ir.IRBuilder, state: ir.Value, after: ir.Value | None = None
@@ -115,6 +118,32 @@ class Expressions:
             found[variable] = build.urem(position, size)
             position = build.udiv(position, size)
         return found
+
+    def interval(self, expr: Expr) -> tuple[int, int]:
+        """Give what a number lies between."""
+        match expr:
+            case Const(value, sort):
+                number = self.encoder.number(value, sort)
+                return number, number
+            case Read(variable, _, _):
+                name = variable.removeprefix(f"{AFTER}.")
+                if name in self.arrays:
+                    return self.arrays[name].first.low, self.arrays[name].high
+                return self.hulls.get(name, (0, 0))  # without cells it is never read
+            case Apply(("add" | "sub" | "mul") as operator, (left, right), _):
+                a, b = self.interval(left), self.interval(right)
+                join = {"add": int.__add__, "sub": int.__sub__, "mul": int.__mul__}[operator]
+                corners = [join(x, y) for x in a for y in b]
+                return min(corners), max(corners)
+            case Apply("ite", (_, then, otherwise), _):
+                a, b = self.interval(then), self.interval(otherwise)
+                return min(a[0], b[0]), max(a[1], b[1])
+            case Quantified("count", variables, _, _):
+                return 0, self.count(variables)
+            case Var(_, sort):
+                return 0, self.encoder.size(sort)
+            case _:
+                return 0, 1
 
     def count(self, variables: Iterable[Var]) -> int:
         """Count the keys of variables."""
@@ -166,6 +195,7 @@ class Evaluation:
             case Read():
                 return self._read(expr, bound)
             case Apply(("add" | "sub" | "mul") as operator, (left, right), _):
+                check_width(*self.known.interval(expr))
                 join = {"add": build.add, "sub": build.sub, "mul": build.mul}[operator]
                 return join(self.number(left, bound), self.number(right, bound))
             case Apply("ite", (condition, then, otherwise), _):
@@ -275,6 +305,8 @@ class Evaluation:
         place = self.known.position(build, keys)
         if name in self.known.tables:
             return build.load(build.gep(self.known.tables[name], [I64(0), place]))
+        if name not in self.known.arrays:
+            return I64(0)  # it has no cells, so this is never run
         array = self.known.arrays[name]
         word, shift = array.at(build, place)
         value = build.lshr(build.load(build.gep(state, [word])), shift)

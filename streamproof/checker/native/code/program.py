@@ -40,11 +40,12 @@ from streamproof.checker.native.code.rolled import (
 from streamproof.checker.native.code.symmetry import Symmetry, alike_elements
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
+from streamproof.lang.sorts import EnumSort
 from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, *(WORDS,) * 4, COUNT)
 """What `expand` gives and takes."""
-VERSION = 9
+VERSION = 10
 """Raised when the same model would be compiled to something else."""
 
 
@@ -193,4 +194,6 @@ def form_of(traced: TracedModel) -> str:
         (replace(part, premises=()), [premise for _, premise in part.premises])  # code has no text
         for part in traced.properties
     ]
-    return repr((traced.variables, traced.commands, traced.claims, properties))
+    sorts = (variable.sort for variable in (*traced.variables, *traced.constants))
+    enums = {str(sort): list(sort.cls) for sort in sorts if isinstance(sort, EnumSort)}
+    return repr((traced.variables, traced.commands, traced.claims, properties, enums))

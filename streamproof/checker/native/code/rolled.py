@@ -105,7 +105,9 @@ def write_rolled_module(
     """
     module = ir.Module("streamproof")
     arrays = _arrays(cells, layout.fixed)
-    known = Expressions(encoder, arrays, _tables(module, encoder, layout.fixed))
+    values = _values(encoder, layout.fixed)
+    hulls = {name: (min(part), max(part)) for name, part in values.items() if part}
+    known = Expressions(encoder, arrays, _tables(module, values), hulls)
     representatives = Representatives(module, symmetry, layout) if symmetry else None
     _RolledExpand(module, layout, representatives, known, premise).write()
     write_hash(module, layout)
@@ -203,6 +205,8 @@ class _RolledExpand(Expand):
     def _write_update(
         self, at: Evaluation, update: Update, bound: Mapping[Var, ir.Value], action: ir.Value
     ) -> None:
+        if update.variable not in self.known.arrays:
+            return  # it has no cells
         build, array = self.build, self.known.arrays[update.variable]
         low, high = I64(array.first.low), I64(array.high)
         with each(build, I64(array.count)) as place:
@@ -281,10 +285,8 @@ def _arrays(cells: Sequence[Cell], fixed: Mapping[int, int]) -> dict[str, Array]
     return arrays
 
 
-def _tables(
-    module: ir.Module, encoder: Encoder, fixed: Mapping[int, int]
-) -> dict[str, ir.GlobalVariable]:
-    """Write the values of constants, and of variables that never change."""
+def _values(encoder: Encoder, fixed: Mapping[int, int]) -> dict[str, list[int]]:
+    """Give the values of constants, and of variables that never change, at all keys."""
     values: dict[str, list[int]] = {}
     rest = list(encoder.constant_values())
     for part in encoder.traced.constants:
@@ -292,6 +294,11 @@ def _tables(
         values[part.name], rest = rest[:size], rest[size:]
     for number, value in fixed.items():
         values.setdefault(encoder.places[number][0].name, []).append(value)
+    return values
+
+
+def _tables(module: ir.Module, values: Mapping[str, Sequence[int]]) -> dict[str, ir.GlobalVariable]:
+    """Write values that never change."""
     tables = {}
     for name, numbers in values.items():
         kind = ir.ArrayType(I64, len(numbers))

@@ -172,10 +172,10 @@ def alike_elements(
 
     Nor may grounding have told them apart: by a cell's range, or by what it took to be fixed.
     """
-    constants = np.array([encoder.constant_values()])
-    states = np.array(initial)
-    known = np.array([[fixed.get(number, _UNKNOWN) for number in range(len(cells))]])
-    ranges = np.array([[cell.low for cell in cells], [cell.high for cell in cells]])
+    constants = np.array([encoder.constant_values()], np.int64)
+    states = np.array(initial, np.int64).reshape(len(initial), len(cells))
+    known = np.array([[fixed.get(n, _UNKNOWN) for n in range(len(cells))]], np.int64)
+    ranges = np.array([[cell.low for cell in cells], [cell.high for cell in cells]], np.int64)
 
     def changes_nothing(exchange: Permutation) -> bool:
         of_constants = _Move(encoder, encoder.traced.constants, exchange)
@@ -211,7 +211,7 @@ def identity(encoder: Encoder) -> Permutation:
 def moved(encoder: Encoder, state: Keys, permutation: Permutation) -> Keys:
     """Let elements change places in a state."""
     move = _Move(encoder, encoder.traced.variables, permutation)
-    return tuple(move.rows(np.array([state]))[0].tolist())
+    return tuple(move.rows(np.array([state], np.int64))[0].tolist())
 
 
 _UNKNOWN: Final = -1

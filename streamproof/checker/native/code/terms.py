@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from streamproof.lang import StreamproofError
+
+NUMBER_MAX = 2**62
+"""The largest number that is computed with, and the negative of the smallest."""
 Term: TypeAlias = int
 """A term's number in its `Terms`."""
 
@@ -30,6 +34,25 @@ class Node:
     arguments: tuple[int, ...]
     low: int
     high: int
+
+
+class NumberTooLarge(StreamproofError, ValueError):
+    """A number of a model may leave what 64 bits hold, and compiled code would wrap it."""
+
+
+def check_width(low: int, high: int) -> None:
+    """Refuse numbers that machine code cannot compute with.
+
+    Raises
+    ------
+    NumberTooLarge : if an interval does not lie within 63 bits
+    """
+    if low < -NUMBER_MAX or high > NUMBER_MAX:
+        raise NumberTooLarge(
+            f"a number may become anything from {low:,} to {high:,}, and the native engine has 64 "
+            "bits for it, in which it would wrap. Nothing was searched. Declare a narrower range, "
+            'Annotated[int, Range(0, "most")], or use --engine reference'
+        )
 
 
 class Terms:
@@ -150,6 +173,7 @@ class Terms:
         return self._build(operator, tuple(sorted(flat)), 0, 1)
 
     def _build(self, operator: str, arguments: tuple[int, ...], low: int, high: int) -> Term:
+        check_width(low, high)
         if low == high:
             return self.constant(low)
         return self._term(operator, arguments, low, high)
