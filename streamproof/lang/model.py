@@ -252,6 +252,7 @@ class Model(Generic[S]):
             yield Move(call, target)
 
 
+@functools.cache
 def _method(function: Callable[..., Any], name: str, role: Role, fairness: Fairness) -> Method:
     hints = typing.get_type_hints(function, include_extras=True)
     names = list(inspect.signature(function).parameters)[1 + STATES_TAKEN.get(role, 1) :]
