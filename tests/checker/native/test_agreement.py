@@ -26,7 +26,7 @@ SMALL = [
         model,
         size,
         id=f"{model.__name__}-{name}",
-        marks=[] if name in ("small", "dag") else pytest.mark.slow,
+        marks=[] if name == "small" else pytest.mark.slow,
     )
     for file in registry.names()
     for model in registry.load(file).all
