@@ -11,13 +11,14 @@ from streamproof.checker.counterexample import retrace
 from streamproof.checker.engines import Engine, explore
 from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction
+from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits, peak_memory_mb
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity
 from streamproof.lang import Domain, StreamproofError
-from streamproof.lang.model import PROMISES, STATED, Call, Model, Role
+from streamproof.lang.model import STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
     ACTIONS,
@@ -32,6 +33,7 @@ from streamproof.models.verdict import (
     Undetermined,
     Verdict,
     exit_code,
+    finding_named,
     weakest,
 )
 
@@ -150,10 +152,7 @@ class CheckReport:
         ------
         KeyError : if there is none
         """
-        for part in self.findings:
-            if part.name == name:
-                return part
-        raise KeyError(f"{name} is not among {[part.name for part in self.findings]}")
+        return finding_named(self.findings, name)
 
     def to_json(self) -> Json:
         """Give the report as JSON."""
@@ -206,7 +205,7 @@ def check(
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
     findings = list(safety_findings(model, Evidence.of_search(found), premises))
-    promised = tuple(method.name for role in PROMISES for method in model.methods(role))
+    promised = promise_names(model)
     if liveness and promised:
         findings += promise_findings(model, found)
     seconds = meter.seconds

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from streamproof.checker import reference
 from streamproof.checker.exploration import INTERRUPTED, Exploration
+from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
-from streamproof.lang.model import PROMISES, Model
+from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def symmetry_for(
     ------
     SymmetryRefused : if it is asked for together with promises, or with the reference engine
     """
-    promises = _promises(model)
+    promises = promise_names(model)
     if asked is None:
         return not (liveness and promises)
     if asked and engine is EngineName.REFERENCE:
@@ -135,7 +136,7 @@ def explore_natively(
     from streamproof.checker.native import engine  # numba takes a while to load
 
     if symmetry is None:
-        symmetry = not _promises(model)
+        symmetry = not promise_names(model)
     return engine.explore(
         model,
         limits=limits,
@@ -180,7 +181,3 @@ def is_traceable(model_class: type[Model[Any]]) -> bool:
     except (Untraceable, WrongDefinition):
         return False
     return True
-
-
-def _promises(model: Model[Any]) -> list[str]:
-    return [method.name for role in PROMISES for method in model.methods(role)]

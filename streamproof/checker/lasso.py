@@ -83,6 +83,11 @@ class Promise:
     from_start: bool
 
 
+def promise_names(model: Model[Any]) -> tuple[str, ...]:
+    """List the names of a model's promises."""
+    return tuple(method.name for role in PROMISES for method in model.methods(role))
+
+
 def promises_of(model: Model[Any]) -> tuple[Promise, ...]:
     """List a model's promises."""
     return tuple(

@@ -9,12 +9,21 @@ from typing import Any
 from streamproof.checker.check import Evidence, check_first, safety_findings
 from streamproof.checker.engines import EngineName, is_traceable
 from streamproof.checker.exploration import INTERRUPTED, counts_of
+from streamproof.checker.lasso import promise_names
 from streamproof.checker.minimise import Minimised, minimise
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
-from streamproof.lang.model import PROMISES, Model
+from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
-from streamproof.models.verdict import Finding, Json, Sampled, Verdict, exit_code, weakest
+from streamproof.models.verdict import (
+    Finding,
+    Json,
+    Sampled,
+    Verdict,
+    exit_code,
+    finding_named,
+    weakest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +92,7 @@ class SimulationReport:
         ------
         KeyError : if there is none
         """
-        for part in self.findings:
-            if part.name == name:
-                return part
-        raise KeyError(f"{name} is not among {[part.name for part in self.findings]}")
+        return finding_named(self.findings, name)
 
     def to_json(self) -> Json:
         """Give the report as JSON."""
@@ -160,7 +166,7 @@ def simulate(
         found,
         shorter,
         _coverage(model, found),
-        tuple(method.name for role in PROMISES for method in model.methods(role)),
+        promise_names(model),
         meter.seconds,
     )
 

@@ -17,6 +17,7 @@ from streamproof.checker.engines import EngineName, engine_of, symmetry_for
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.cli.options import (
     AsJson,
+    AsPytest,
     CheckpointDirectory,
     CheckpointSeconds,
     DepthMax,
@@ -71,9 +72,7 @@ def check(
         ),
     ] = False,
     as_json: AsJson = False,
-    pytest: Annotated[
-        Path | None, typer.Option(help="Write a counterexample into this file, as a test.")
-    ] = None,
+    pytest: AsPytest = None,
 ) -> ExitCode:
     """Visit every reachable state of a model and check its properties."""
     new_file(pytest)

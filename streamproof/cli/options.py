@@ -103,6 +103,9 @@ ResumeDirectory: TypeAlias = Annotated[
 CheckpointSeconds: TypeAlias = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="How often a search is kept.")
 ]
+AsPytest: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Write a counterexample into this file, as a test.")
+]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,6 +20,7 @@ from streamproof.checker.walks import LENGTH_MAX, SEEDS, WALKS, OnWalks, Plan, T
 from streamproof.cli.check import keep_as_test, print_counterexample, replay_command, title_of
 from streamproof.cli.options import (
     AsJson,
+    AsPytest,
     Settings,
     SizeName,
     Target,
@@ -61,9 +61,7 @@ def simulate(
     ] = EngineName.AUTO,
     *,
     as_json: AsJson = False,
-    pytest: Annotated[
-        Path | None, typer.Option(help="Write a counterexample into this file, as a test.")
-    ] = None,
+    pytest: AsPytest = None,
 ) -> ExitCode:
     """Take random walks through a model too large to search; SAMPLED is the best that they show."""
     new_file(pytest)

@@ -6,7 +6,7 @@ Verdicts are merged by `weakest`, so that nothing turns green by being looked at
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, TypeAlias
@@ -251,6 +251,19 @@ class Finding:
         """Give the finding as JSON."""
         named = {"name": self.name, "kind": self.kind.value}
         return {**named, "verdict": self.verdict.to_json(), "note": self.note}
+
+
+def finding_named(findings: Sequence[Finding], name: str) -> Finding:
+    """Give the finding of a name.
+
+    Raises
+    ------
+    KeyError : if there is none
+    """
+    for part in findings:
+        if part.name == name:
+            return part
+    raise KeyError(f"{name} is not among {[part.name for part in findings]}")
 
 
 def weakest(verdicts: Iterable[Verdict]) -> Verdict:

@@ -89,6 +89,9 @@ class Program:
         self._marks = [library.function(name, None, WORDS, COUNT, WORDS) for name in names_of_marks]
         self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
         self.first_breaking = library.function("first_breaking", COUNT, WORDS, COUNT)
+        if self.symmetry:
+            self._represent: Any = library.function("represent", None, WORDS, COUNT)
+            self._weigh: Any = library.function("weigh_all", NUMBER, WORDS, COUNT)
         self.first = [library.function(name, COUNT, WORDS, COUNT) for name in names]
 
     def hashes(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -101,15 +104,14 @@ class Program:
         """Give the representatives of packed states, a row each."""
         states = states.copy()
         if self.symmetry:
-            represent = self._library.function("represent", None, WORDS, COUNT)
-            represent(states.ctypes.data, len(states))
+            self._represent(states.ctypes.data, len(states))
         return states
 
     def weigh(self, states: int, count: int) -> float:
         """Count the states for which so many representatives at an address stand."""
         if not self.symmetry:
             return count
-        total: float = self._library.function("weigh_all", NUMBER, WORDS, COUNT)(states, count)
+        total: float = self._weigh(states, count)
         return total
 
     def marks(self, number: int, states: int, count: int) -> NDArray[np.uint8]:
