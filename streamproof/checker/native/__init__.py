@@ -5,6 +5,7 @@
     code        a model at a size as compiled functions: `code.program`
     table       the visited states, and how they are found again
     partition   one thread's share of them
+    worker      the states that a thread expands, and what it writes
     team        the threads
     search      level by level, through all partitions
     paths       the way that a search went, as steps of the model

@@ -25,6 +25,7 @@ from streamproof.checker.native.components import (
     subgraph,
     walk,
 )
+from streamproof.checker.native.partition import NO_LINK
 from streamproof.checker.native.search import Search
 from streamproof.lang.model import Fairness, Model
 
@@ -121,16 +122,19 @@ class _Graph:
 def _steps(search: Search, first: NDArray[Any]) -> Steps:
     """Take every step once more and sort them by the state that they lead from."""
     sources, actions, targets = [], [], []
-    for part, offset in zip(search.partitions, first, strict=False):
+    for worker, offset in zip(search.workers, first, strict=False):
         begin = 0
-        while begin < part.count:
-            end = part.expand_again(begin)
+        while begin < worker.part.count:
+            end = worker.expand_again(begin)
             for owner, base in zip(search.partitions, first, strict=False):
-                positions, taken, numbers = owner.locate(part)
-                source, target = positions.astype(np.int64) + begin + offset, numbers + base
+                place = worker.written_for(owner)
+                origins = worker.out.origins[slice(*place)]
+                parents = (origins & np.uint64(NO_LINK)).astype(np.int64)
+                source = parents // worker.part.of + offset
+                target = owner.locate(worker.out, *place) + base
                 moves = source != target
                 sources.append(source[moves].astype(np.int32))
-                actions.append(taken[moves].astype(np.int32))
+                actions.append((origins >> np.uint64(32))[moves].astype(np.int32))
                 targets.append(target[moves].astype(np.int32))
             begin = end
     return Steps.sorted(

@@ -57,4 +57,4 @@ def _sample(search: Search) -> Iterator[Any]:
 def _holds_in_some_step(search: Search, code: CodeType) -> bool:
     """Take every step once more, up to one in which the premise holds."""
     expand = search.program.expand_up_to(code)
-    return any(part.breaks_a_step(expand) for part in search.partitions)
+    return any(worker.breaks_a_step(expand) for worker in search.workers)

@@ -23,12 +23,15 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along
 from streamproof.checker.native.team import Team
+from streamproof.checker.native.worker import Worker, deal
 from streamproof.checker.progress import OnProgress, Progress
 
 BUFFER = 1 << 17
-"""Successors that a thread writes before they are kept."""
+"""Successors that a thread writes before they are kept, and states that are dealt at once."""
 REPORT_EVERY_SECONDS = 0.05
 """How often progress is told, and memory looked at."""
+TEAM_FROM = 1 << 12
+"""States to expand from which on threads work side by side: waking one takes as long as 500."""
 STATES_MOST = 2**32 - 2
 """States that links can tell apart."""
 
@@ -71,9 +74,8 @@ class Search:
         memory = (limits.memory_mb_max or default_memory_mb()) << 20
         most = min(int(memory / bytes_per_state(program.layout.words)), STATES_MOST)
         room = min(limits.states_max or most, most // threads)
-        self.partitions = [
-            Partition(program, number, threads, room, BUFFER) for number in range(threads)
-        ]
+        self.partitions = [Partition(program, number, threads, room) for number in range(threads)]
+        self.workers = [Worker(program, part, BUFFER) for part in self.partitions]
         self._report_at = 0.0
         self.depth = 0
         self.level_ends: list[int] = []
@@ -81,7 +83,8 @@ class Search:
         self.is_in_order = threads == 1
         self.resumed_from = Progress(0, 0, 0)
         self.after_round: Callable[[], None] = lambda: None
-        self._team = Team(self.partitions)
+        self._team = Team(self.workers)
+        self._do = self._team.do
 
     def run(self) -> None:
         """Search until nothing is left, or something is found.
@@ -96,16 +99,24 @@ class Search:
             elif self.waiting:
                 self.limits.check_depth(self.depth, self.waiting)
             while not self.found:
-                self.after_round()
-                if not self.waiting and not self._begin_level():
-                    break
+                if not self._is_dealt:
+                    self.after_round()
+                    if not self.waiting and not self._begin_level():
+                        break
+                    self._do = self._team.do if self.waiting >= TEAM_FROM else self._team.do_in_turn
+                    deal(self.workers, BUFFER)
                 self._advance()
         finally:
             self._team.leave()
 
     @property
+    def _is_dealt(self) -> bool:
+        """Whether workers have states that they are to expand."""
+        return any(len(worker.ranges) for worker in self.workers)
+
+    @property
     def waiting(self) -> int:
-        """How many states of this level have not been expanded."""
+        """How many states of this level have not been dealt to workers."""
         return sum(part.waiting for part in self.partitions)
 
     @property
@@ -122,7 +133,7 @@ class Search:
     @property
     def fired(self) -> list[int]:
         """Per ground action, how often it was taken; the same for all of an orbit's."""
-        fired = np.sum([part.fired for part in self.partitions], axis=0)
+        fired = np.sum([worker.fired for worker in self.workers], axis=0)
         actions = len(self.program.encoder.model.ground_actions)
         return [round(count) for count in fired[:actions]]
 
@@ -170,7 +181,7 @@ class Search:
         links = np.full(len(states), NO_LINK, np.uint32)
         for part in self.partitions:
             part.keep(states, links)
-            self._ask_invariants(part, 0)
+            self._note_breaking(part, part.first(self.program.first_breaking))
         self.depth = 1 if self.found else 0
 
     def _begin_level(self) -> bool:
@@ -192,24 +203,23 @@ class Search:
             ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
             self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
-        self._team.do(Partition.expand)
-        known = [part.count for part in self.partitions]
-        for kept in self._team.do(self._take_all):
+        self._do(Worker.expand)
+        for part, (kept, breaking) in zip(self.partitions, self._do(self._take_all), strict=True):
             if not kept:
                 self._out_of_room()
-        for part, begin in zip(self.partitions, known, strict=True):
-            self._ask_invariants(part, begin)
-        for part in self.partitions:
-            if self.found is None and part.stopped_by is not Event.NONE:
-                event, _, action, cell = map(int, part.event)
-                self.found = Found(Event(event), part.reference(part.done), action, cell)
+            self._note_breaking(part, breaking)
+        for worker in self.workers:
+            if self.found is None and worker.stopped_by is not Event.NONE:
+                event, _, action, cell, _ = map(int, worker.event)
+                self.found = Found(Event(event), worker.reached, action, cell)
 
-    def _take_all(self, part: Partition) -> bool:
-        kept = [part.take(source) for source in self.partitions]
-        return all(kept)
+    def _take_all(self, worker: Worker) -> tuple[bool, int | None]:
+        """Keep what belongs to a worker's partition; tell of the first that breaks an invariant."""
+        part, known = worker.part, worker.part.count
+        kept = [part.take(source.out, *source.written_for(part)) for source in self.workers]
+        return all(kept), part.first(self.program.first_breaking, known)
 
-    def _ask_invariants(self, part: Partition, begin: int) -> None:
-        breaking = part.first(self.program.first_breaking, begin)
+    def _note_breaking(self, part: Partition, breaking: int | None) -> None:
         if breaking is not None and self.found is None:
             if len(self.partitions) == 1:
                 part.count = breaking + 1  # what lies behind it was not asked for

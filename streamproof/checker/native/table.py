@@ -35,7 +35,10 @@ _REGION_SHIFT = uint64(64 - REGIONS_LOG2)
 
 
 class Candidates(NamedTuple):
-    """States that may be new: their words, a row each, hashes, and where they come from."""
+    """States that may be new: their words, a row each, hashes, and where they come from.
+
+    An origin is the parent's number in the search, and above it the ground action.
+    """
 
     words: Any
     hashes: Any
@@ -43,7 +46,7 @@ class Candidates(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The states that were found: their words, one after the other, and where each comes from."""
+    """The states that were found: their words, one after the other, and their parents' numbers."""
 
     states: Any
     links: Any
@@ -115,16 +118,12 @@ def lowest_bit(_typing: Any, bits: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def insert(
-    found: Any, begin: Any, end: Any, parent: Any, owners: Any, kept: Any, size: Any, room: Any,
-    index: Any,
-) -> Any:  # fmt: skip
+def insert(found: Any, begin: Any, end: Any, kept: Any, size: Any, room: Any, index: Any) -> Any:
     """Keep the candidates that are new.
 
     Parameters
     ----------
     found, begin, end : the candidates: from which place to which
-    parent, owners : the link of the parent at position 0, and how far apart two parents' links are
     kept, size, room : the states kept so far, how many there are, and how many there may be
     index : where they are
 
@@ -141,7 +140,7 @@ def insert(
             if index.slots[slot] == 0:
                 if size == room:
                     return size, at
-                kept.links[size] = uint32(parent + (found.origins[at] & _TAG) * owners)
+                kept.links[size] = uint32(found.origins[at] & _TAG)
                 _keep(found, at, kept, size, index, slot)
                 size += _ONE
         begin = stop

@@ -8,6 +8,7 @@ from threading import Event, Thread
 from typing import Any, Generic, TypeVar
 
 M = TypeVar("M")
+R = TypeVar("R")
 
 SPIN_SECONDS = 0.002
 """How long a member looks for work without sleeping: waking a thread takes a tenth of that."""
@@ -36,7 +37,7 @@ class Team(Generic[M]):
         for thread in self._threads:
             thread.start()
 
-    def do(self, work: Callable[[M], Any]) -> list[Any]:
+    def do(self, work: Callable[[M], R]) -> list[R]:
         """Call a function with every member, and give the results in their order."""
         self._work = work
         self._round += 1
@@ -49,6 +50,10 @@ class Team(Generic[M]):
             if failure is not None:
                 raise failure
         return self._results.copy()
+
+    def do_in_turn(self, work: Callable[[M], R]) -> list[R]:
+        """Call a function with one member after the other, all in the calling thread."""
+        return [work(member) for member in self.members]
 
     def leave(self) -> None:
         """End the threads; the team is of no use afterwards."""

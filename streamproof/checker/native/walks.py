@@ -147,6 +147,7 @@ class _Batch:
             expand(
                 self.walking.states.ctypes.data,
                 self.count,
+                0,
                 *(array.ctypes.data for array in self.written),
                 self.room,
                 1,

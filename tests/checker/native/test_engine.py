@@ -201,7 +201,7 @@ def test_a_number_that_leaves_its_range_is_named():
 
 def test_every_region_of_the_index_grows_and_loses_nothing():
     model = Lights(Domain(Bit, 15), 15)
-    part = Partition(Program(model, {"count": (0, 15)}), 0, 1, 1 << 20, 1 << 12)
+    part = Partition(Program(model, {"count": (0, 15)}), 0, 1, 1 << 20)
     rows = np.arange(50_000, dtype=np.uint64).reshape(-1, 1)
     links = np.zeros(len(rows), np.uint32)
     part.keep(rows, links)

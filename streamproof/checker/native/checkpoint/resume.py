@@ -51,7 +51,7 @@ def load(search: Search, manifest: Manifest, directory: Path) -> Files:
     _Division(search, kept).divide()
     search.depth = manifest.depth
     search.is_in_order &= manifest.is_in_order
-    search.partitions[0].fired[: len(manifest.fired)] = manifest.fired
+    search.workers[0].fired[: len(manifest.fired)] = manifest.fired
     return files
 
 

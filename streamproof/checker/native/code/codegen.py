@@ -3,15 +3,21 @@
 The functions are written straight in LLVM's intermediate language, whose front end numba is: they
 are shifts, masks and comparisons, of which numba would first have to infer the types, one by one.
 
-``expand(states, count, out, hashes, origins, room, owners, produced, fired, event, recent, kept)``
+``expand(states, count, first, out, hashes, origins, room, owners, produced, fired, event, recent,
+kept)``
     writes the other states that steps lead to, with their hashes and where they come from: the
-    position of a state, and in the upper half of the word the ground action. Each goes to the
-    partition that its hash says, of `owners`, a power of two: that of number n has its `room`
-    places in the three arrays from n * room on, and `produced[n]` counts them. It stops before a
-    state for whose successors there may be no room, and at the first event. `event` gets the kind,
-    the position of the state where it stopped, the action and the cell. What was written lately is
-    not written again: `recent` has places for as many states as `kept` says, a power of two, by
-    hash; at first each must hold a state that is known. If `kept` is 0 every successor is written.
+    number of a state in the search, and in the upper half of the word the ground action. `first` is
+    the number of the first state; those of the others lie `owners` apart. Each successor goes to
+    the partition that the topmost bits of its hash say, of `owners`, a power of two: that of number
+    n has its `room` places in the three arrays from n * room on, and `produced[n]` counts them,
+    also over several calls. It stops before a state for whose successors there may be no room, and
+    at the first event. `event` gets the kind, the position of the state where it stopped, the
+    action and the cell. What was written lately is not written again: `recent` has places for as
+    many states as `kept` says, a power of two, by hash; at first each must hold a state that is
+    known. If `kept` is 0 every successor is written.
+``expand_ranges(ranges, count, out, ..., kept)``
+    expands several ranges of states, each three words: what `expand` takes first. It stops where
+    `expand` stops before the end of one; a fifth word of `event` says in which.
 ``hash(states, count, hashes)``
     hashes states.
 ``mark_<n>(states, count, marks)``
@@ -42,8 +48,6 @@ Truth: TypeAlias = Callable[[ir.IRBuilder, ir.Value], ir.Value]
 """Writes what tells whether something is true in the state at an address, as one bit."""
 ZERO = I64(0)
 ALL_BITS = (1 << 64) - 1
-OWNER_SHIFT = 52
-"""Where the bits of a hash begin that say which partition a state belongs to."""
 
 
 class Event(IntEnum):
@@ -107,16 +111,17 @@ class Expand(ABC):
     ) -> None:
         self.layout, self.representatives = layout, representatives
         kind = ir.FunctionType(
-            VOID, [WORDS, I64, WORDS, WORDS, WORDS, I64, I64, WORDS, WORDS, WORDS, WORDS, I64]
+            VOID, [WORDS, I64, I64, WORDS, WORDS, WORDS, I64, I64, *(WORDS,) * 4, I64]
         )
-        function = ir.Function(module, kind, "expand")
-        for argument in function.args:
+        expand = ir.Function(module, kind, "expand")
+        for argument in expand.args:
             if isinstance(argument.type, ir.PointerType):
                 argument.add_attribute("noalias")
-        self.states, self.count, self.out, self.hashes = function.args[:4]
-        self.origins, self.room, self.owners, self.produced = function.args[4:8]
-        self.fired, self.event, self.recent, self.recent_count = function.args[8:]
-        self.build = ir.IRBuilder(function.append_basic_block("entry"))
+        self.states, self.count, self.first = expand.args[:3]
+        self.out, self.hashes, self.origins = expand.args[3:6]
+        self.room, self.owners, self.produced = expand.args[6:9]
+        self.fired, self.event, self.recent, self.recent_count = expand.args[9:]
+        self.build = ir.IRBuilder(expand.append_basic_block("entry"))
         self.successors = self.build.alloca(I64, name="successors")  # of the state at hand
         self.fullest = self.build.alloca(I64, name="fullest")  # an upper bound of all in `produced`
         self.scratch = self.build.alloca(I64, layout.words, "scratch")
@@ -133,6 +138,8 @@ class Expand(ABC):
         """Write the function."""
         build = self.build
         build.store(I64(0), self.fullest)
+        with each(build, self.owners) as owner:
+            self._note_fullness(build.load(build.gep(self.produced, [owner])))
         with each(build, self.count) as position:
             self.position = position
             needed = build.add(build.load(self.fullest), I64(self.branching))
@@ -147,6 +154,22 @@ class Expand(ABC):
             self._write_deadlock()
         self.position = self.count
         self.stop(Event.NONE)
+        self._write_ranges()
+
+    def _write_ranges(self) -> None:
+        expand = self.build.function
+        shared = [argument.type for argument in expand.args[3:]]
+        build, arguments = function(expand.module, "expand_ranges", VOID, [WORDS, I64, *shared])
+        ranges, count, event = *arguments[:2], arguments[9]
+        with each(build, count) as number:
+            build.store(number, build.gep(event, [I64(4)]))
+            states, size, first = load(build, state_at(build, ranges, number, 3), 3)
+            build.call(expand, [build.inttoptr(states, WORDS), size, first, *arguments[2:]])
+            reached = build.load(build.gep(event, [I64(1)]))
+            with build.if_then(build.icmp_unsigned("<", reached, size), likely=False):
+                build.ret_void()
+        build.store(count, build.gep(event, [I64(4)]))
+        build.ret_void()
 
     def _write_deadlock(self) -> None:
         build = self.build
@@ -193,16 +216,22 @@ class Expand(ABC):
 
     def _send(self, target: list[ir.Value], hash_: ir.Value, action: ir.Value) -> None:
         build, width = self.build, self.layout.words
-        owner = build.and_(build.lshr(hash_, I64(OWNER_SHIFT)), build.sub(self.owners, I64(1)))
+        upper = build.lshr(hash_, I64(32))
+        owner = build.lshr(build.mul(upper, self.owners), I64(32))  # the topmost bits
         counter = build.gep(self.produced, [owner])
         produced = build.load(counter)
         at = build.add(build.mul(owner, self.room), produced)
         store(build, target, state_at(build, self.out, at, width))
         build.store(hash_, build.gep(self.hashes, [at]))
-        origin = build.or_(self.position, build.shl(action, I64(32)))
+        number = build.add(self.first, build.mul(self.position, self.owners))
+        origin = build.or_(number, build.shl(action, I64(32)))
         build.store(origin, build.gep(self.origins, [at]))
         produced = build.add(produced, I64(1))
         build.store(produced, counter)
+        self._note_fullness(produced)
+
+    def _note_fullness(self, produced: ir.Value) -> None:
+        build = self.build
         fullest = build.load(self.fullest)
         is_fuller = build.icmp_unsigned(">", produced, fullest)
         build.store(build.select(is_fuller, produced, fullest), self.fullest)

@@ -43,9 +43,11 @@ from streamproof.lang.model import Model
 from streamproof.lang.sorts import EnumSort
 from streamproof.lang.trace import trace_model
 
-EXPAND = (None, WORDS, COUNT, WORDS, WORDS, WORDS, COUNT, COUNT, *(WORDS,) * 4, COUNT)
+EXPAND = (None, WORDS, COUNT, COUNT, *(WORDS,) * 3, COUNT, COUNT, *(WORDS,) * 4, COUNT)
 """What `expand` gives and takes."""
-VERSION = 10
+EXPAND_RANGES = (None, WORDS, COUNT, *EXPAND[4:])
+"""What `expand_ranges` gives and takes."""
+VERSION = 11
 """Raised when the same model would be compiled to something else."""
 
 
@@ -81,11 +83,12 @@ class Program:
         self.branching: int = about["branching"]
         names = [f"first_{number}" for number in range(about["asked"])]
         names_of_marks = [f"mark_{number}" for number in range(about["promises"])]
-        all_names = ["expand", "hash", "first_breaking", *names, *names_of_marks]
+        all_names = ["expand", "expand_ranges", "hash", "first_breaking", *names, *names_of_marks]
         all_names += ["represent", "weigh_all"] if self.symmetry else []
         library = Library(image, all_names)
         self._library = library
         self.expand = library.function("expand", *EXPAND)
+        self.expand_ranges = library.function("expand_ranges", *EXPAND_RANGES)
         self._marks = [library.function(name, None, WORDS, COUNT, WORDS) for name in names_of_marks]
         self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
         self.first_breaking = library.function("first_breaking", COUNT, WORDS, COUNT)
