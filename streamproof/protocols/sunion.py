@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
 
-from streamproof.lang import Map, Step, forall, require
+from streamproof.lang import Domain, Map, Step, forall, require
 
 Stream = TypeVar("Stream")
 
@@ -59,6 +59,45 @@ class EmitStable:
 
 
 SerializerStep: TypeAlias = Step[Serializer[Stream], EmitStable]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that a tuple's place in the merged stream depends on.
+
+    Attributes
+    ----------
+    time : of the tuple, in any unit; an earlier time never has a later bucket
+    stream : the number of its stream, the same at every replica
+    position : in its stream
+    """
+
+    time: int
+    stream: int
+    position: int
+
+
+def precedes(first: Key, second: Key) -> bool:
+    """Tell whether one tuple comes out before another, whichever arrived first.
+
+    The order is total: keys are equal for one and the same tuple only.
+    """
+    return (first.time, first.stream, first.position) < (
+        second.time,
+        second.stream,
+        second.position,
+    )
+
+
+def initial_serializer(streams: Domain[Stream], first: int) -> Serializer[Stream]:
+    """Give the machine before it has learned anything.
+
+    Parameters
+    ----------
+    streams : those that are merged
+    first : the bucket that the merged stream begins with; tuples of earlier ones are late
+    """
+    return Serializer(boundary=Map.fill(streams, first), emitted=first)
 
 
 def is_late(serializer: Serializer[Stream], stream: Stream, bucket: int) -> bool:
