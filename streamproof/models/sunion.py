@@ -155,8 +155,9 @@ class Sunion(SourceModel[System]):
         """Step the machine of a replica that would emit all buckets before `end`."""
         return protocol.emit(serializer, end)
 
-    def precedes(self, s: System, x: Entry, y: Entry) -> bool:
-        """Ask the protocol which of two tuples comes out first."""
+    def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
+        """Ask the protocol which of two tuples comes out first; it does not look at the node."""
+        del node
         return protocol.precedes(self.key(s.logs, x), self.key(s.logs, y))
 
     # ----------------------------------------------------------------------- behaviour
@@ -229,7 +230,7 @@ class Sunion(SourceModel[System]):
         return replace(
             node,
             buffer=node.buffer.map_items(lambda e, waits: waits and not is_due(e)),
-            output=node.output.append(is_due, lambda x, y: self.precedes(s, x, y)),
+            output=node.output.append(is_due, lambda x, y: self.precedes(s, node, x, y)),
         )
 
     # ----------------------------------------------------------------------- properties
