@@ -107,8 +107,8 @@ class Sunion(SourceModel[System]):
     end: Map[Bucket, int]
 
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
-        "small": {"lengths": (2, 2), "buckets": 1, "width": 2},
-        "default": {"lengths": (2, 2), "buckets": 2, "width": 1},
+        "small": {"lengths": (2, 1), "buckets": 1},
+        "default": {"lengths": (2, 2), "buckets": 2},
         "large": {"lengths": (3, 2), "buckets": 2, "width": 2},
         "three_streams": {"lengths": (2, 2, 1), "buckets": 1, "width": 2},
         "three_replicas": {"lengths": (2, 2), "buckets": 1, "width": 2, "replicas": 3},
@@ -327,19 +327,6 @@ class Sunion(SourceModel[System]):
             self.replicas,
             self.entries,
             lambda q, r, e: output[q].contains[e] and not output[r].contains[e],
-        )
-
-    @sometimes
-    def streams_interleave(self, s: System) -> bool:
-        """A tuple comes out before one of a stream with a lower number."""
-        return exists(
-            self.replicas,
-            self.entries,
-            self.entries,
-            lambda r, x, y: (
-                s.nodes[r].output.has_before(x, y)
-                and self.number[self.stream[x]] > self.number[self.stream[y]]
-            ),
         )
 
     @sometimes
