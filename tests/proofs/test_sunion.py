@@ -16,8 +16,8 @@ from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind
 
 INVARIANT = find_invariant("sunion")
-ONLY_SLOW = {"SU-strict", "SU-deaf"}
-"""Mutants that emit too little and nothing wrong: a promise kills them, and an invariant cannot."""
+PROVABLE = {"SU-strict"}
+"""Mutants that emit too little and nothing wrong, so that every invariant survives them."""
 
 
 @pytest.fixture(scope="module")
@@ -71,18 +71,20 @@ def test_the_order_is_proven_to_be_total(report):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("left_out", INVARIANT.conjuncts, ids=lambda conjunct: conjunct.__name__)
 def test_no_conjunct_can_be_left_out(left_out):
     kept = tuple(part for part in INVARIANT.conjuncts if part is not left_out)
     assert prove(replace(INVARIANT, conjuncts=kept)).failed
 
 
-def test_the_mutants_that_no_invariant_kills_are_mutants():
-    assert {mutant.name for mutant in MUTANTS} > ONLY_SLOW
+def test_few_mutants_are_left_to_the_checker():
+    assert {mutant.name for mutant in MUTANTS} > PROVABLE
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_cannot_be_proven(mutant):
     found = prove(replace(INVARIANT, model_class=mutant.model_class))
-    assert bool(found.failed) == (mutant.name not in ONLY_SLOW)
+    assert bool(found.failed) == (mutant.name not in PROVABLE)

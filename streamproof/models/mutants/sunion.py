@@ -180,7 +180,7 @@ class EmitAgain(Sunion):
         return replace(super().emit_stable(s, node, 0, end), buffer=node.buffer)
 
 
-_ONE_BUCKET = {"lengths": (2, 2), "buckets": 1}
+_ONE_BUCKET = {"lengths": (2, 2), "buckets": 1, "replicas": 1}
 
 MUTANTS = (
     Mutant(
@@ -226,7 +226,7 @@ MUTANTS = (
     Mutant(
         "SU-back",
         BoundaryBack,
-        {"lengths": (4,), "buckets": 2},
+        {"lengths": (4,), "buckets": 2, "replicas": 1},
         "output_is_a_prefix_of_the_merge",
         5,
         "a tuple is accepted that a replica which has emitted its bucket must refuse",
