@@ -10,9 +10,12 @@ A machine works on bucket numbers, never on tuples: one step may emit a million 
 
 Assumptions
 -----------
-* A source keeps its promise: behind a boundary, no tuple of an earlier bucket (SU-undisciplined).
-  A tuple that breaks it is late (`is_late`), and never becomes part of the merged stream.
-* A stream's tuples and boundaries arrive in order; positions within a stream are unique.
+* A source's log is persistent: every replica reads the same, in the same order (SU-overtake), and
+  positions within a stream are unique.
+* A source is disciplined: behind a boundary it writes no tuple of an earlier bucket. One that it
+  writes all the same is late (`is_late`) and no part of the merged stream. Replicas agree even
+  then, but the tuple is lost (SU-undisciplined, SU-acceptlate).
+* Whoever carries out `EmitStable` sorts by `precedes`, never by arrival (DPC-arrival).
 
 Deviations from the paper
 -------------------------
@@ -80,7 +83,7 @@ class Key:
 def precedes(first: Key, second: Key) -> bool:
     """Tell whether one tuple comes out before another, whichever arrived first.
 
-    The order is total: keys are equal for one and the same tuple only.
+    The order is total, since no two tuples have one key (SU-timealone).
     """
     return (first.time, first.stream, first.position) < (
         second.time,
@@ -112,7 +115,8 @@ def on_boundary(
 
     Parameters
     ----------
-    bucket : the first bucket of which tuples may still arrive; a boundary that says less than an
+    serializer : this replica's, before the boundary
+    bucket : the first one of which tuples may still arrive; a boundary that says less than an
         earlier one says nothing
     """
     if bucket <= serializer.boundary[stream]:
@@ -130,6 +134,7 @@ def emit(serializer: Serializer[Stream], end: int) -> SerializerStep[Stream]:
 
     Parameters
     ----------
+    serializer : this replica's, before the buckets
     end : the first bucket that is not emitted; best the least of all boundaries
     """
     require(serializer.emitted < end and is_complete(serializer, end))
