@@ -238,6 +238,17 @@ class TwoReplicas(RuleBasedStateMachine):
                 map(repr, has_read)
             )
 
+    def teardown(self):
+        """Read everything in the end: both replicas have then emitted all four buckets."""
+        for index, replica in enumerate(self.replicas):
+            for stream in STREAMS:
+                self.read(index=index, stream=stream, most=len(self.logs[stream]))
+            self.emit(index=index, end=4)
+            assert replica.serializer.emitted == 4
+        assert self.replicas[0].output == self.replicas[1].output
+        self.each_output_is_the_merge_of_its_buckets()
+        self.nothing_is_lost()
+
 
 TwoReplicas.TestCase.settings = settings(
     derandomize=True, max_examples=80, stateful_step_count=40, deadline=None
