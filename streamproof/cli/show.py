@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from streamproof.cli.options import Target
-from streamproof.lang.show import show_model, show_protocol
-from streamproof.lang.trace import trace_model, trace_protocol
+from streamproof.lang.digest import protocol_text
+from streamproof.lang.show import show_model
+from streamproof.lang.trace import trace_model
 from streamproof.models.registry import find, protocol_module
 from streamproof.models.verdict import ExitCode
 
@@ -23,7 +24,7 @@ def show(
 ) -> ExitCode:
     """Print a model's traced form, or that of the protocol alone."""
     if protocol:
-        text = show_protocol(trace_protocol(protocol_module(target)))
+        text = protocol_text(protocol_module(target))
     else:
         model: Any = find(target)  # a class is hashable, which mypy does not see
         text = show_model(trace_model(model))

@@ -6,13 +6,18 @@ import hashlib
 from types import ModuleType
 
 from streamproof.lang.show import show_protocol
-from streamproof.lang.trace import trace_protocol
+from streamproof.lang.trace import trace_answers, trace_protocol
+
+
+def protocol_text(protocol: ModuleType) -> str:
+    """Print the traced form of a protocol: its transitions, then its other public functions."""
+    return show_protocol((*trace_protocol(protocol), *trace_answers(protocol)))
 
 
 def protocol_digest(protocol: ModuleType) -> str:
-    """Hash the traced form of a protocol's transitions.
+    """Hash the traced form of a protocol.
 
     Comments, names of local variables and the order of equal conditions do not count; a change of
-    what a transition does, does.
+    what a public function does, does.
     """
-    return hashlib.sha256(show_protocol(trace_protocol(protocol)).encode()).hexdigest()
+    return hashlib.sha256(protocol_text(protocol).encode()).hexdigest()

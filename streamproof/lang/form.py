@@ -97,12 +97,18 @@ class PropertyForm:
 
 @dataclass(frozen=True)
 class TracedTransition:
-    """A protocol's transition as guarded commands."""
+    """A protocol's transition as guarded commands, or another function of it.
+
+    Attributes
+    ----------
+    is_step : whether it gives the next state; else it gives a result
+    """
 
     name: str
     parameters: tuple[Variable, ...]
     commands: tuple[Command, ...]
     claims: tuple[ClaimForm, ...]
+    is_step: bool = True
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,10 @@ def show_variable(variable: Variable) -> str:
 
 
 def show_transition(transition: TracedTransition) -> str:
-    """Print a protocol's transition."""
+    """Print a protocol's transition, or another function of it."""
+    kind = "transition" if transition.is_step else "function"
     head = ", ".join(show_variable(variable) for variable in transition.parameters)
-    lines = [f"transition {transition.name}({head})"]
+    lines = [f"{kind} {transition.name}({head})"]
     lines += [show_command(command) for command in transition.commands]
     lines += [
         f"{claim.name}:\n  claim fails when {' and '.join(show(c, 3) for c in claim.broken_if)}"

@@ -32,6 +32,9 @@ from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
 from streamproof.lang.symbolic import merged, value_of
 
+RESULT = "result"
+"""What a function gives that is no transition, in its traced form."""
+
 
 def trace_model(cls: type[Model[Any]]) -> TracedModel:
     """Trace every method of a model, for any size.
@@ -298,15 +301,33 @@ def trace_protocol(module: ModuleType) -> tuple[TracedTransition, ...]:
 
     A transition is a public function that the module defines and whose result is a `Step`.
     """
-    found = []
-    for name, function in vars(module).items():
-        if inspect.isfunction(function) and function.__module__ == module.__name__:
-            hints = typing.get_type_hints(function, include_extras=True)
-            if not name.startswith("_") and _is_step(hints.get("return")):
-                found.append(_transition(function, hints))
+    found = tuple(
+        _transition(function, hints)
+        for function, hints in _public_functions(module)
+        if _is_step(hints.get("return"))
+    )
     if not found:
         raise WrongDefinition(f"{module.__name__} defines no transition: none gives a Step")
-    return tuple(found)
+    return found
+
+
+def trace_answers(module: ModuleType) -> tuple[TracedTransition, ...]:
+    """Trace every other public function of a protocol: what it tells, and where a machine begins.
+
+    Who runs a protocol relies on these as on its transitions.
+    """
+    return tuple(
+        _transition(function, hints)
+        for function, hints in _public_functions(module)
+        if not _is_step(hints.get("return"))
+    )
+
+
+def _public_functions(module: ModuleType) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+    for name, function in vars(module).items():
+        is_own = inspect.isfunction(function) and function.__module__ == module.__name__
+        if is_own and not name.startswith("_"):
+            yield function, typing.get_type_hints(function, include_extras=True)
 
 
 def _is_step(annotation: Any) -> bool:
@@ -323,7 +344,8 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
     _refuse_identity(function, object)
     names = list(inspect.signature(function).parameters)
     sorts = [sort_of(hints[name]) for name in names]
-    result_sort = sort_of(typing.get_args(hints["return"])[0])
+    is_step = _is_step(hints["return"])
+    result_sort = sort_of(typing.get_args(hints["return"])[0] if is_step else hints["return"])
     scalars = tuple(
         Var(n, s)
         for n, s in zip(names, sorts, strict=True)
@@ -337,19 +359,25 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
     ]
     commands: list[Command] = []
     claims: list[ClaimForm] = []
-    for path in paths(functools.partial(function, *arguments), function.__name__):
+    run = functools.partial(function, *arguments)
+    run = run if is_step else functools.partial(merged, run, ())
+    for path in paths(run, function.__name__):
         claims.extend(_claims(function.__name__, scalars, path))
         if path.ending is Ending.VALUE:
             with blaming(function.__name__, function):
-                after, effects = _step(path.value)
-                updates = tuple(_updates(result_sort, names[0], after, arguments[0], ()))
+                after, effects = _step(path.value) if is_step else (path.value, ())
+                name, before = (names[0], arguments[0]) if is_step else (RESULT, None)
+                updates = tuple(_updates(result_sort, name, after, before, ()))
             forms = tuple(_effect(effect) for effect in effects)
             guard = ex.conjuncts(ex.conjunction(*path.condition))
             commands.append(Command(function.__name__, scalars, guard, updates, forms))
     declared = tuple(
-        variable for n, s in zip(names, sorts, strict=True) for variable in variables_of(s, n)
+        variable
+        for n, s in zip(names, sorts, strict=True)
+        if not isinstance(s, DomainSort)
+        for variable in variables_of(s, n)
     )
-    return TracedTransition(function.__name__, declared, tuple(commands), tuple(claims))
+    return TracedTransition(function.__name__, declared, tuple(commands), tuple(claims), is_step)
 
 
 def _step(value: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -8,7 +8,7 @@ import pytest
 
 from streamproof.lang import Domain, Map, exists, forall, implies
 from streamproof.lang import expr as ex
-from streamproof.lang.digest import protocol_digest
+from streamproof.lang.digest import protocol_digest, protocol_text
 from streamproof.lang.domain import Domain as PlainDomain
 from streamproof.lang.evaluate import World, rebuild
 from streamproof.lang.explain import explain
@@ -60,7 +60,7 @@ def test_a_transition_is_printed_as_guarded_commands():
 
 
 def test_the_digest_is_of_the_printed_form():
-    text = show_protocol(trace_protocol(chandy_lamport))
+    text = protocol_text(chandy_lamport)
     assert protocol_digest(chandy_lamport) == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -187,3 +187,10 @@ def test_a_known_condition_chooses_without_looking_at_the_other_value():
 
 def test_a_claim_outside_of_a_run_is_nobodys():
     break_claim(ex.TRUE, "nowhere")  # a property may call a function that states a claim
+
+
+def test_the_digest_is_also_of_what_a_protocol_tells():
+    text = protocol_text(chandy_lamport)
+    assert "function is_complete(" in text
+    assert "set  result := recorder.recorded and forall(" in text
+    assert "function initial_recorder(" in text

@@ -17,7 +17,7 @@ from streamproof.models.verdict import Reachable
 from streamproof.proofs.relation import Relation
 from tests.golden import manifest
 
-FAST_STATES_MAX = 200
+FAST_STATES_MAX = 400
 """States of a small size that Z3 reaches in a few seconds."""
 
 
