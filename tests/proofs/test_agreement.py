@@ -15,9 +15,19 @@ from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Reachable
 from streamproof.proofs.relation import Relation
+from tests.golden import manifest as golden
 
+STATES_MOST = 500
+"""Above that it takes more than some seconds: Z3 is asked once for each state and action."""
 CASES = [
-    pytest.param(model_class, model_class.sizes["small"], id=f"{name}-{model_class.__name__}")
+    pytest.param(
+        model_class,
+        model_class.sizes["small"],
+        id=f"{name}-{model_class.__name__}",
+        marks=[pytest.mark.slow]
+        if golden.read(name)["sizes"]["small"]["distinct"] > STATES_MOST
+        else [],
+    )
     for name in registry.names()
     for model_class in registry.load(name).all
 ]
@@ -48,6 +58,7 @@ def reached_through_z3(relation):
     return seen
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("model_class", "size"), CASES)
 def test_z3_reaches_the_states_that_plain_python_reaches(model_class, size):
     model = at_size(model_class, size)
