@@ -68,7 +68,7 @@ NOTHING = Message(Kind.NOTHING, 0, 0)
 
 
 def message_of(effect: FeedEffect, tail: int) -> Message:
-    """Give the message that a feed sends.
+    """Give the message that a feed sends, by its effect.
 
     Parameters
     ----------

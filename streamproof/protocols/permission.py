@@ -157,7 +157,7 @@ def _enter_if_settled(
 
     Parameters
     ----------
-    made : what has become of the requests by now
+    permission, made : as it was, and what has become of its requests since
     """
     after = replace(permission, made=made)
     if forall(made, lambda other: is_settled(after, other)):

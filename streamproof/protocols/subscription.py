@@ -153,7 +153,7 @@ def on_tentative(view: View[Upstream], behind: int, count: int) -> ViewStep[Upst
 
     Parameters
     ----------
-    behind : stable tuples ahead of them
+    behind, count : stable tuples ahead of them, and how many they are
     """
     if behind != view.stable:
         return view, ()

@@ -107,7 +107,7 @@ def the_feed_fits_the_view(m: SubscriptionModel, s: State, d: Subscriber) -> boo
 
 
 def fits(s: State, d: Subscriber, stable: int, tentative: int) -> bool:
-    """Tell whether a view is as it should be ahead of a message.
+    """Tell whether the view of d is as it should be ahead of a message.
 
     Parameters
     ----------
