@@ -21,7 +21,7 @@ Assumptions
 Deviations from the paper
 -------------------------
 * The paper's subscriber says whether it has seen tentative tuples. Here the answer always begins
-  with UNDO: some may still come from the old connection while it is under way (SW-revokeearly).
+  with UNDO: more may come from the old connection while the request travels (SW-revokeearly).
 * For the same reason stable tuples may come twice, and are told by their numbers (SW-nodedup).
 * A tentative tuple says behind which stable one it is, and is ignored by who has more.
 * The paper goes on reading corrections from a replica in STABILIZATION beside tentative tuples from
