@@ -115,8 +115,10 @@ def sort_of(annotation: Any, bindings: Bindings | None = None) -> Sort:
     """
     bindings = bindings or {}
     if isinstance(annotation, TypeVar):
-        bound = bindings.get(annotation)
-        return sort_of(bound, bindings) if bound is not None else ElementSort(annotation.__name__)
+        bound = bindings.get(annotation, annotation)
+        if bound is annotation:  # a record of a protocol stays open in its own type variables
+            return ElementSort(annotation.__name__)
+        return sort_of(bound, bindings)
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         return _annotated(annotation, bindings)

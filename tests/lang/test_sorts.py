@@ -347,3 +347,9 @@ def test_anything_may_be_a_state_where_nothing_is_traced():
             return frozenset({1})
 
     assert list(Free().initial_states()) == [frozenset({1})]
+
+
+def test_a_generic_record_may_hold_an_element_of_a_sort_that_is_left_open():
+    (_, key), (_, values) = sort_of(Pair[K, V]).fields
+    assert key == ElementSort("K")
+    assert values == MapSort((ElementSort("K"),), ElementSort("V"))

@@ -1,0 +1,59 @@
+"""The model of permission: its states are counted on real queues, and its mutants are caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.checker.mutation import Fate, run_mutants
+from streamproof.models import registry
+from streamproof.models.mutants.permission import MUTANTS, TieBreak
+from streamproof.models.permission import PermissionModel
+from streamproof.models.sizes import at_size
+from tests.golden import manifest
+from tests.models.independent_permission import count
+
+NAMED = {"GR-nogrant", "GR-bothyield", "GR-reqaftergrant"}
+"""The mutants of our protocol notes, 3.5."""
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(size, marks=[pytest.mark.slow] if size == "three" else [])
+        for size in ("small", "default", "three")
+    ],
+)
+def test_facts_and_queues_give_the_same_states(size):
+    golden = manifest.read("permission")["sizes"][size]
+    counted = (golden["distinct"], golden["generated"], golden["depth"])
+    assert count(**PermissionModel.sizes[size]) == counted
+
+
+@pytest.mark.slow
+def test_three_replicas_that_do_not_crash_have_the_states_that_queues_give():
+    counts = check(PermissionModel.sized(replicas=3), liveness=False).counts
+    assert (counts.distinct, counts.generated, counts.depth) == count(3, 0) == (3_856, 13_945, 34)
+
+
+def test_every_mutant_of_the_notes_is_there():
+    assert {mutant.name for mutant in MUTANTS} >= NAMED
+
+
+@pytest.mark.slow
+def test_every_mutant_dies_by_its_named_property_in_few_steps():
+    file = registry.load("permission")
+    results = run_mutants(
+        file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+    )
+    fates = {result.mutant.name: result.fate for result in results}
+    assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}
+
+
+def test_a_tie_break_is_enough_for_two_replicas_and_not_for_three():
+    found = check(TieBreak.sized(replicas=2), liveness=False)
+    assert not [part for part in found.findings if part.verdict.status.value == "REFUTED"]
+    found = check(TieBreak.sized(replicas=3), liveness=False)
+    assert [part.name for part in found.findings if part.verdict.status.value == "REFUTED"] == [
+        "deadlock"
+    ]
