@@ -34,7 +34,11 @@ Target: TypeAlias = Annotated[
     ),
 ]
 SizeName: TypeAlias = Annotated[
-    str, typer.Option("--size", help="A size that the model names; its default one if left out.")
+    str,
+    typer.Option(
+        "--size",
+        help="A size that the model names; its default one, or that of a mutant, if left out.",
+    ),
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,

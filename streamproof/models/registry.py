@@ -139,7 +139,8 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
     Parameters
     ----------
     target : as `find` takes it
-    size : the name of one of the model's sizes, empty for its default one; or settings as text
+    size : the name of one of the model's sizes; or settings as text; empty for the size that a
+        mutant names, or else the model's default one
 
     Raises
     ------
@@ -147,6 +148,9 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
     UnknownSize : if there is no such size; the message lists those that there are
     """
     model_class = find(target)
+    mutant = _mutant_named(target)
+    if mutant is not None and size == "":
+        size = {setting: show(value) for setting, value in mutant.size.items()}
     if isinstance(size, str):
         name, named = named_size(model_class, size)
         text = {setting: show(value) for setting, value in named.items()}
@@ -183,6 +187,13 @@ def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:
 
 def _split(target: str) -> tuple[str, str, str]:
     return target.partition(":")
+
+
+def _mutant_named(target: str) -> Mutant | None:
+    """Find the mutant that a target names, rather than a model's class."""
+    name, _, wanted = _split(target)
+    mutants = _mutants_of(module_of(name)) if wanted else ()
+    return next((mutant for mutant in mutants if mutant.name == wanted), None)
 
 
 def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:

@@ -354,3 +354,22 @@ def test_the_installed_command_runs_and_stays_plain_in_a_pipe(file):
     assert ran.stderr == ""
     assert "\x1b" not in ran.stdout
     assert all(len(line) <= PIPED_WIDTH for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("command", ["check", "simulate", "forecast"])
+def test_a_mutant_has_the_size_that_shows_its_mistake(command):
+    hasty = "examples/lease.py:hasty"
+    told, _ = run_json(command, hasty)
+    assert told["size"] == {"workers": "2"}
+    told, _ = run_json(command, hasty, "--size", "default")
+    assert told["size"] == {"workers": "3"}
+    told, _ = run_json(command, hasty, "--set", "workers=4")
+    assert told["size"] == {"workers": "4"}
+
+
+def test_a_graph_and_a_replay_of_a_mutant_are_of_its_size():
+    assert "worker2" not in run("graph", "examples/lease.py:hasty").output
+    ran = run("check", "examples/lease.py:hasty")
+    again = re.search(r"run it again: streamproof (.*)", ran.output)[1]
+    assert again.endswith("--set workers=2")
+    assert run(*again.split()).exit_code == ExitCode.REFUTED
