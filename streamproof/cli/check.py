@@ -143,14 +143,20 @@ def resume_command(
 
 def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str:
     """Say where the search is kept, and which command goes on with it."""
+    likes = ", which stand for all like them" if report.reduction else ""
+    held = f"kept in {kept.directory}: {kept.states:,} states{likes}"
     if kept.failure is not None:
-        return (
+        held = (
             f"the search could not be kept to its end ({kept.failure}): {kept.directory} holds "
-            f"{kept.states:,} of {report.kept:,} states. Go on from them: {command}"
+            f"{kept.states:,} of {report.kept:,} states{likes}"
         )
-    if kept.is_whole:
+    elif kept.is_whole:
         return f"kept in {kept.directory}. The same report without another search: {command}"
-    return f"kept in {kept.directory}: {kept.states:,} states. Go on from them: {command}"
+    if isinstance(report.safety, Refuted):
+        return (
+            f"{held}. The search has ended at the counterexample, so nothing is left to go on with"
+        )
+    return f"{held}. Go on from them: {command}"
 
 
 def to_json(

@@ -94,7 +94,7 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
         "native",
         decide,
         _reduction(search),
-        search.resumed_from.distinct,
+        search.resumed,
     )
 
 
@@ -102,7 +102,8 @@ def _reduction(search: Search) -> Reduction | None:
     symmetry = search.program.symmetry
     if symmetry is None:
         return None
-    return Reduction(search.kept, tuple((g.domain, len(g.members)) for g in symmetry.used))
+    alike = tuple((group.domain, len(group.members)) for group in symmetry.used)
+    return Reduction(search.kept, alike, search.resumed_from.distinct)
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:

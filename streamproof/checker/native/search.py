@@ -63,7 +63,8 @@ class Search:
     level_ends : per level, how many states there were at its end
     found : what ended it, if something did; the first one, if `is_in_order`
     is_in_order : whether states are found in the order of the reference engine
-    resumed_from : how far an earlier process had come
+    resumed_from : how far an earlier process had come, in states that are kept
+    resumed : for how many states these stand
     after_round : called between two rounds, when every partition is complete in itself
     """
 
@@ -81,7 +82,7 @@ class Search:
         self.level_ends: list[int] = []
         self.found: Found | None = None
         self.is_in_order = threads == 1
-        self.resumed_from = Progress(0, 0, 0)
+        self.resumed_from, self.resumed = Progress(0, 0, 0), 0
         self.after_round: Callable[[], None] = lambda: None
         self._team = Team(self.workers)
         self._do = self._team.do
