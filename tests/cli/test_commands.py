@@ -10,6 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from streamproof.checker.engines import engine_of
 from streamproof.cli.app import app
 from streamproof.cli.render import PIPED_WIDTH
 from streamproof.models.verdict import ExitCode
@@ -373,3 +374,21 @@ def test_a_graph_and_a_replay_of_a_mutant_are_of_its_size():
     again = re.search(r"run it again: streamproof (.*)", ran.output)[1]
     assert again.endswith("--set workers=2")
     assert run(*again.split()).exit_code == ExitCode.REFUTED
+
+
+def test_more_threads_than_cores_are_not_used_and_the_user_is_told(monkeypatch, file):
+    asked = []
+
+    def engine(name, threads, *others):
+        asked.append(threads)
+        return engine_of(name, threads, *others)
+
+    monkeypatch.setattr("streamproof.cli.check.engine_of", engine)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    result = run("check", file, "--threads", "64")
+    assert result.exit_code == ExitCode.GREEN
+    assert "--threads 64: there are 2 cores for this process" in result.stderr
+    assert "2 threads are used" in result.stderr
+    assert run("check", file, "--threads", "2").stderr == ""
+    assert run("check", file, "--threads", "3").exit_code == ExitCode.WRONG_USE
+    assert asked == [2, 2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction, counts_of
 from streamproof.checker.lasso import Liveness
-from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.limits import LimitReached, Limits, threads_useful
 from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.keeper import keeper_of
 from streamproof.checker.native.code.codegen import Event
@@ -42,7 +41,8 @@ def explore(
 
     Parameters
     ----------
-    threads : a power of two; None for as many as the machine has cores for
+    threads : a power of two; None for as many as the machine has cores for, beyond which more only
+        wait for each other
     symmetry : whether to keep one state of each orbit, which counts the same and shows as much, but
         decides no promise
     checkpoint : where the search is kept, so that it goes on after it was ended
@@ -55,7 +55,7 @@ def explore(
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
     limits = limits or Limits()
-    wanted = 1 if limits.states_max is not None else threads or _threads()
+    wanted = 1 if limits.states_max is not None else threads or threads_useful()
     with keeper_of(checkpoint, model) as keeper:
         ranges = dict(keeper.ranges)
         while True:
@@ -167,8 +167,3 @@ def _shown_by_likes(
             if permutation is not None:
                 return moved_path(program, path, permutation)
     return None
-
-
-def _threads() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return 1 << ((cores or 1).bit_length() - 1)

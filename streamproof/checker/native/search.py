@@ -23,11 +23,13 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along
 from streamproof.checker.native.team import Team
-from streamproof.checker.native.worker import Worker, deal
+from streamproof.checker.native.worker import Worker, candidate_bytes, deal
 from streamproof.checker.progress import OnProgress, Progress
 
 BUFFER = 1 << 17
 """Successors that a thread writes before they are kept, and states that are dealt at once."""
+BUFFERS_BYTES = 1 << 28
+"""What these may take in all threads together, so that wide states have fewer of them."""
 REPORT_EVERY_SECONDS = 0.05
 """How often progress is told, and memory looked at."""
 TEAM_FROM = 1 << 12
@@ -76,7 +78,8 @@ class Search:
         most = min(int(memory / bytes_per_state(program.layout.words)), STATES_MOST)
         room = min(limits.states_max or most, most // threads)
         self.partitions = [Partition(program, number, threads, room) for number in range(threads)]
-        self.workers = [Worker(program, part, BUFFER) for part in self.partitions]
+        self._buffer = min(BUFFER, BUFFERS_BYTES // threads // candidate_bytes(program))
+        self.workers = [Worker(program, part, self._buffer) for part in self.partitions]
         self._report_at = 0.0
         self.depth = 0
         self.level_ends: list[int] = []
@@ -105,7 +108,7 @@ class Search:
                     if not self.waiting and not self._begin_level():
                         break
                     self._do = self._team.do if self.waiting >= TEAM_FROM else self._team.do_in_turn
-                    deal(self.workers, BUFFER)
+                    deal(self.workers, self._buffer)
                 self._advance()
         finally:
             self._team.leave()
