@@ -77,11 +77,14 @@ def explore(
 
 
 def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:
-    counts = counts_of(model, search.distinct, search.program.starts, search.depth, search.fired)
     broken: tuple[Broken, ...] = ()
     path = None
+    starts = search.program.starts
     if search.found is not None:
         broken, path = _what_breaks(model, search, search.found)
+        if search.found.event is Event.NONE and not path.steps:
+            starts = path.start + 1  # those behind it were not looked at
+    counts = counts_of(model, search.distinct, starts, search.depth, search.fired)
     witnesses = _witnesses(model, search)
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
@@ -121,8 +124,10 @@ def _what_breaks(
         return broken, search.path_to(found.reference)
     if found.event is Event.NONE:
         path = search.path_to(found.reference)
-        state = retrace(model, path).states[-1]
-        return _confirmed(Properties.of(model).broken_in(state), state), path
+        *before, state = retrace(model, path).states
+        properties = Properties.of(model)
+        of_step = properties.broken_by(before[-1], state) if before else ()
+        return (*of_step, *_confirmed(properties.broken_in(state), state)), path
     path = search.path_to(found.reference, found.action)
     if found.event is Event.CLAIM:
         return (Broken(CLAIMS, "an assert failed"),), path

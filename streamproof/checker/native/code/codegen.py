@@ -66,7 +66,7 @@ class Event(IntEnum):
     WIDEN = 4
     """An action needs more room for a number without a declared range."""
     STEP = 5
-    """A step breaks a property of steps."""
+    """A step breaks a property of steps; where it leads was written, as the last."""
 
 
 def write_module(
@@ -282,11 +282,11 @@ class _GroundExpand(Expand):
             inner = self.block.inner()
             for cell, term in command.updates.items():
                 self._check_range(inner, command.action, cell, term)
+            self.write_successor(self._target(inner, command), I64(command.action))
             if self.ground.terms.value(command.keeps) != 1:
                 breaks = build.not_(inner.truth(command.keeps))
                 with build.if_then(breaks, likely=False):
                     self.stop(Event.STEP, I64(command.action))
-            self.write_successor(self._target(inner, command), I64(command.action))
 
     def _check_range(self, block: Block, action: int, cell: int, term: Term) -> None:
         """Stop where an update leaves its range, if that is possible at all."""

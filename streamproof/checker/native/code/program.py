@@ -52,7 +52,7 @@ STATES = (WORDS, COUNT)
 """Packed states: where the first lies, and how many there are."""
 FIRST = (COUNT, COUNT, *STATES)
 """What the functions give and take that find the first of some states."""
-VERSION = 12
+VERSION = 13
 """Raised when the same model would be compiled to something else."""
 
 

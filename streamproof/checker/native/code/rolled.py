@@ -196,11 +196,11 @@ class _RolledExpand(Expand):
             store(build, self.words, self.target)
             for update in command.updates:
                 self._write_update(at, update, bound, action)
+            self.write_successor(load(build, self.target, self.layout.words), action)
             breaks = self._breaks_a_step(at)
             if breaks is not None:
                 with build.if_then(breaks, likely=False):
                     self.stop(Event.STEP, action)
-            self.write_successor(load(build, self.target, self.layout.words), action)
 
     def _write_update(
         self, at: Evaluation, update: Update, bound: Mapping[Var, ir.Value], action: ir.Value
