@@ -153,9 +153,7 @@ def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str
     elif kept.is_whole:
         return f"kept in {kept.directory}. The same report without another search: {command}"
     if isinstance(report.safety, Refuted):
-        return (
-            f"{held}. The search has ended at the counterexample, so nothing is left to go on with"
-        )
+        return f"{held}. The search ended at the counterexample, so nothing is left to go on with"
     return f"{held}. Go on from them: {command}"
 
 
@@ -166,9 +164,9 @@ def to_json(
     found = report.to_json()
     verdict = report.verdict
     command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
-    asked = {"target": sized.target, "size_name": sized.size_name, "size": dict(sized.size)}
     checkpoint = None if kept is None else kept.to_json()
-    return {**asked, **found, "replay": command, "pytest": written, "checkpoint": checkpoint}
+    kept_as = {"replay": command, "pytest": written, "checkpoint": checkpoint}
+    return {**sized.to_json(), **found, **kept_as}
 
 
 def print_report(

@@ -66,9 +66,7 @@ def to_json(found: Forecast, sized: Sized, memory_mb: int) -> Json:
     """Give everything that `print_forecast` prints."""
     multipliers = found.multipliers
     return {
-        "target": sized.target,
-        "size_name": sized.size_name,
-        "size": dict(sized.size),
+        **sized.to_json(),
         "engine": found.engine,
         "sizes": [
             {

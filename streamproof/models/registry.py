@@ -19,6 +19,7 @@ from streamproof.lang.model import Model, Role
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size, named_size, parsed
 from streamproof.models.trace import show
+from streamproof.models.verdict import Json
 
 
 class UnknownModel(StreamproofError, LookupError):
@@ -68,6 +69,10 @@ class Sized:
     def source(self) -> str:
         """Python text that builds the model; `registry` is this module."""
         return f"registry.build({self.target!r}, {self.size_name or dict(self.size)!r})"
+
+    def to_json(self) -> Json:
+        """Give what was asked for as JSON."""
+        return {"target": self.target, "size_name": self.size_name, "size": dict(self.size)}
 
     @property
     def options(self) -> str:

@@ -16,7 +16,6 @@ from streamproof.lang import (
     Map,
     Model,
     action,
-    count,
     exists,
     forall,
     init,
@@ -144,11 +143,6 @@ def iterated_value(model, s, p):
 
 def length_of_domain(model, s, p):
     return replace(s, n=len(model.ps))  # here
-
-
-def majority_of_domain(model, s, p):
-    require(2 * count(model.ps, lambda q: s.m[q] > 0) > len(model.ps))  # here
-    return s
 
 
 def length_of_map(model, s, p):
@@ -349,8 +343,7 @@ REFUSED = {
     iterated_items: ("iterates over a symbolic map", "A sum of its values is kept in a field"),
     any_of_map: ("iterates over a symbolic map", "exists(m, lambda ...) instead of any(...)"),
     iterated_value: ("iterates over the symbolic value n", "Use forall or Map.map"),
-    length_of_domain: ("size of the domain P", "not exists(ps, yes)"),
-    majority_of_domain: ("size of the domain P", "count(ps, yes) > count(ps, no)"),
+    length_of_domain: ("size of the domain P", "count(ps, yes) > count(ps, no)"),
     length_of_map: ("size of a symbolic map", "count(m, yes) > count(m, no)"),
     length_of_value: ("length of the symbolic value n", "Keep a count"),
     member_of_domain: ("member of P", "Compare elements by =="),

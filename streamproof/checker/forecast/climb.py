@@ -92,7 +92,8 @@ class Climb:
         """Give the largest count of a size of the ladder, of which none has more than the top."""
         keys = {repr(self.ladder.size_at(point)) for point in self.ladder.points()}
         results = (search.result for key, search in self.found.items() if key in keys)
-        return max(getattr(result.counts, what) for result in results if result)
+        most: int = max(getattr(result.counts, what) for result in results if result)
+        return most
 
     def _search(self, point: Point) -> Exploration | None:
         """Search a size; None if it makes no sense, or enough sizes were searched."""

@@ -14,7 +14,7 @@ from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.keeper import keeper_of
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
-from streamproof.checker.native.paths import EnginesDisagree, moved_path
+from streamproof.checker.native.paths import EnginesDisagree, Mover
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.search import Found, Search, widened
 from streamproof.checker.progress import OnProgress, ignore
@@ -155,14 +155,14 @@ def _witnesses(model: Model[Any], search: Search) -> dict[Call, Path]:
     if search.program.symmetry is None:
         return paths
     nearest = sorted(paths.items(), key=lambda item: len(item[1].steps))
-    shown = {call: _shown_by_likes(search.program, call, nearest) for call in calls}
+    mover = Mover(search.program)
+    shown = {call: _shown_by_likes(mover, call, nearest) for call in calls}
     return {call: path for call, path in shown.items() if path is not None}
 
 
-def _shown_by_likes(
-    program: Program, call: Call, nearest: Sequence[tuple[Call, Path]]
-) -> Path | None:
+def _shown_by_likes(mover: Mover, call: Call, nearest: Sequence[tuple[Call, Path]]) -> Path | None:
     """Make a path to where a property holds of the first to where it holds for like elements."""
+    program = mover.program
     assert program.symmetry is not None
     wanted = program.encoder.arguments_of(call)
     for other, path in nearest:
@@ -170,5 +170,5 @@ def _shown_by_likes(
             pairs = zip(program.encoder.arguments_of(other), wanted, strict=True)
             permutation = program.symmetry.sending((sort.name, a, b) for (sort, a), (_, b) in pairs)
             if permutation is not None:
-                return moved_path(program, path, permutation)
+                return mover.moved(path, permutation)
     return None
