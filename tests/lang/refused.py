@@ -127,11 +127,6 @@ def iterated_items(model, s, p):
     return replace(s, n=sum(n for _, n in s.m.items()))  # here
 
 
-def any_of_domain(model, s, p):
-    require(any(s.m[q] > 0 for q in model.ps))  # here
-    return s
-
-
 def any_of_map(model, s, p):
     require(any(n > 0 for _, n in s.m.items()))  # here
     return s
@@ -337,8 +332,7 @@ REFUSED = {
     whole_division: ("divides", "Compare products instead"),
     remainder: ("divides", "Compare products instead"),
     power: ("power", "Multiply"),
-    iterated_domain: ("iterates over the domain P", "Write forall(ps, lambda ...)"),
-    any_of_domain: ("iterates over the domain P", "exists(ps, lambda ...) instead of any(...)"),
+    iterated_domain: ("iterates over the domain P", "exists(ps, lambda ...) instead of any(...)"),
     iterated_map: ("iterates over a symbolic map", "Map.map_items where a map is made"),
     iterated_items: ("iterates over a symbolic map", "A sum of its values is kept in a field"),
     any_of_map: ("iterates over a symbolic map", "exists(m, lambda ...) instead of any(...)"),
