@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import liveness
 from benchmarks.engines import CASES, Run, build_stateright, engines, read_stateright, show
+from benchmarks.traced_two_phase_commit import TwoPhaseCommit
+from streamproof.checker import reference
+from streamproof.lang.model import eventually
+from streamproof.models.sizes import at_size
 
 CASE = CASES["2PC(7)"]
 TOLD = {
@@ -86,3 +91,24 @@ def test_what_cargo_builds_is_run(cargo, tmp_path) -> None:
     assert built[0] == tmp_path / "streamproof" / "stateright" / "release" / "peers"
     names = engines(CASE, idiomatic=False, first=True)
     assert {"stateright, BFS, 1 thread", "stateright, BFS, 2 threads"} < names.keys()
+
+
+def test_both_engines_keep_the_promises_of_the_model_that_is_measured(monkeypatch) -> None:
+    monkeypatch.setattr(liveness, "MANAGERS_REFERENCE", 2)
+    large, small, known = liveness.run(3, threads=1).values()
+    assert (small["states"], small["steps"]) == (known["states"], known["steps"]) == (56, 154)
+    assert large["states"] == 288
+    assert liveness.ratio({"native": small, "reference": known}) > 0
+
+
+class Postponed(TwoPhaseCommit):
+    """Nobody need ever decide."""
+
+    @eventually
+    def decided(self, s) -> bool:
+        return s.commit_sent or s.abort_sent
+
+
+def test_a_promise_that_is_broken_measures_nothing() -> None:
+    with pytest.raises(SystemExit, match="decided.*nothing was measured"):
+        liveness.measure(at_size(Postponed, {"managers": 2}), reference.explore)

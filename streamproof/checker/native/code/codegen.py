@@ -323,7 +323,7 @@ class _GroundExpand(Expand):
 
 def write_first(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
     """Write a function that finds the first state in which something is true."""
-    build, (instance, states, count) = function(module, name, I64, [I64, WORDS, I64])
+    build, (instance, states, count) = function(module, name, I64, (I64, WORDS, I64))
     with each(build, count) as position:
         found = truth(build, instance, state_at(build, states, position, layout.words))
         with build.if_then(found, likely=False):
@@ -333,7 +333,7 @@ def write_first(module: ir.Module, layout: Layout, name: str, truth: Truth) -> N
 
 def write_marks(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
     """Write a function that says for each state whether something is true."""
-    build, (instance, states, count, marks) = function(module, name, VOID, [I64, WORDS, I64, BYTES])
+    build, (instance, states, count, marks) = function(module, name, VOID, (I64, WORDS, I64, BYTES))
     with each(build, count) as position:
         found = truth(build, instance, state_at(build, states, position, layout.words))
         build.store(build.zext(found, I8), build.gep(marks, [position]))
