@@ -213,7 +213,12 @@ def build_stateright() -> tuple[Path, float] | None:
         return None
     began = time.perf_counter()
     command = ["cargo", "build", "--release", "--quiet", *common, "--target-dir", str(place)]
-    subprocess.run(command, check=True)
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode:
+        raise SystemExit(
+            f"the models for stateright do not compile, so it cannot be compared with:\n"
+            f"{built.stderr}\nMend {manifest}, or run without cargo on the PATH"
+        )
     return place / "release" / "peers", time.perf_counter() - began
 
 

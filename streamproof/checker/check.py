@@ -100,7 +100,7 @@ class CheckReport:
     reduction : what symmetry saved, if it was made use of
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
-    resumed : how many of the distinct states a checkpoint held
+    resumed : how many of the distinct states a checkpoint held, or held others for
     """
 
     model: str
@@ -138,7 +138,8 @@ class CheckReport:
     @property
     def rate(self) -> int:
         """States visited a second: those that are kept, without those of a checkpoint."""
-        return int((self.kept - self.resumed) / self.seconds) if self.seconds > 0 else 0
+        resumed = self.reduction.resumed if self.reduction else self.resumed
+        return int((self.kept - resumed) / self.seconds) if self.seconds > 0 else 0
 
     @property
     def kept(self) -> int:

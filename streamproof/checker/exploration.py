@@ -25,10 +25,12 @@ class Reduction:
     ----------
     kept : how many states were kept
     alike : sets of elements that nothing tells apart: the domain, and how many they are
+    resumed : how many of the kept states an earlier process had found
     """
 
     kept: int
     alike: tuple[tuple[str, int], ...]
+    resumed: int = 0
 
     def to_json(self) -> Json:
         """Give the reduction as JSON."""

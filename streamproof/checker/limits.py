@@ -100,6 +100,18 @@ def peak_memory_mb() -> int:
     return peak // _MIB if sys.platform == "darwin" else peak // 1024
 
 
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads_useful() -> int:
+    """Give the most threads, a power of two, of which none must wait for a core."""
+    return 1 << (cores().bit_length() - 1)
+
+
 def default_memory_mb() -> int:
     """Give the limit in MiB for who sets none: a share of what this machine or container has."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -143,14 +143,18 @@ def resume_command(
 
 def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str:
     """Say where the search is kept, and which command goes on with it."""
+    likes = ", which stand for all like them" if report.reduction else ""
+    held = f"kept in {kept.directory}: {kept.states:,} states{likes}"
     if kept.failure is not None:
-        return (
+        held = (
             f"the search could not be kept to its end ({kept.failure}): {kept.directory} holds "
-            f"{kept.states:,} of {report.kept:,} states. Go on from them: {command}"
+            f"{kept.states:,} of {report.kept:,} states{likes}"
         )
-    if kept.is_whole:
+    elif kept.is_whole:
         return f"kept in {kept.directory}. The same report without another search: {command}"
-    return f"kept in {kept.directory}: {kept.states:,} states. Go on from them: {command}"
+    if isinstance(report.safety, Refuted):
+        return f"{held}. The search ended at the counterexample, so nothing is left to go on with"
+    return f"{held}. Go on from them: {command}"
 
 
 def to_json(
@@ -160,9 +164,9 @@ def to_json(
     found = report.to_json()
     verdict = report.verdict
     command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
-    asked = {"target": sized.target, "size_name": sized.size_name, "size": dict(sized.size)}
     checkpoint = None if kept is None else kept.to_json()
-    return {**asked, **found, "replay": command, "pytest": written, "checkpoint": checkpoint}
+    kept_as = {"replay": command, "pytest": written, "checkpoint": checkpoint}
+    return {**sized.to_json(), **found, **kept_as}
 
 
 def print_report(

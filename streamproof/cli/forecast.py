@@ -66,9 +66,7 @@ def to_json(found: Forecast, sized: Sized, memory_mb: int) -> Json:
     """Give everything that `print_forecast` prints."""
     multipliers = found.multipliers
     return {
-        "target": sized.target,
-        "size_name": sized.size_name,
-        "size": dict(sized.size),
+        **sized.to_json(),
         "engine": found.engine,
         "sizes": [
             {
@@ -161,21 +159,23 @@ def _memory(found: Forecast, memory_mb: int) -> Json:
     told: Json = {"allowed_mb": memory_mb, "bytes_per_state": found.cost.bytes_per_state}
     if found.states is None:
         return told | {"expected_mb": None, "fits": None}
-    expected, factor = found.cost.memory_mb(found.states.value), found.states.factor
-    fits = True if expected * factor <= memory_mb else None
-    fits = False if expected / factor > memory_mb else fits
+    low, expected, high = map(
+        found.cost.memory_mb, (found.states.low, found.states.value, found.states.high)
+    )
+    fits = True if high <= memory_mb else None
+    fits = False if low > memory_mb else fits
     return told | {"expected_mb": round(expected, 1), "fits": fits}
 
 
 def _between(estimate: Estimate | None) -> Json | None:
     if estimate is None:
         return None
-    low, high = estimate.value / estimate.factor, estimate.value * estimate.factor
-    return {"about": round(estimate.value), "low": round(low), "high": round(high)}
+    low, about, high = map(round, (estimate.low, estimate.value, estimate.high))
+    return {"about": about, "low": low, "high": high}
 
 
 def _span(estimate: Estimate) -> str:
-    return f"{estimate.value / estimate.factor:,.0f} to {estimate.value * estimate.factor:,.0f}"
+    return f"{estimate.low:,.0f} to {estimate.high:,.0f}"
 
 
 def _values(sized: Sized) -> Mapping[str, Any]:

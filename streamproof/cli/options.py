@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from streamproof.checker.engines import THREADS_MAX, EngineName
-from streamproof.checker.limits import Limits
+from streamproof.checker.limits import Limits, cores, threads_useful
+from streamproof.cli.render import error_console
 from streamproof.lang import StreamproofError
 from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
@@ -19,10 +20,21 @@ if TYPE_CHECKING:
     from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 
 
-def _power_of_two(threads: int | None) -> int | None:
-    if threads is not None and (threads < 1 or threads & (threads - 1) or threads > THREADS_MAX):
+def _useful(threads: int | None) -> int | None:
+    """Refuse what is no power of two; where there are fewer cores, use as many threads as cores."""
+    if threads is None:
+        return None
+    if threads < 1 or threads & (threads - 1) or threads > THREADS_MAX:
         raise typer.BadParameter(f"{threads} is no power of two up to {THREADS_MAX}")
-    return threads
+    useful = threads_useful()
+    if threads > useful:
+        error_console().print(
+            f"--threads {threads}: there are {cores()} cores for this process, and more threads "
+            f"than cores only wait for each other. {useful} threads are used",
+            markup=False,
+            soft_wrap=True,
+        )
+    return min(threads, useful)
 
 
 Target: TypeAlias = Annotated[
@@ -34,7 +46,11 @@ Target: TypeAlias = Annotated[
     ),
 ]
 SizeName: TypeAlias = Annotated[
-    str, typer.Option("--size", help="A size that the model names; its default one if left out.")
+    str,
+    typer.Option(
+        "--size",
+        help="A size that the model names; its default one, or that of a mutant, if left out.",
+    ),
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,
@@ -71,8 +87,9 @@ EngineChoice: TypeAlias = Annotated[
 Threads: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        callback=_power_of_two,
-        help="Threads of the native engine, a power of two; default: as many as there are cores.",
+        callback=_useful,
+        help="Threads of the native engine, a power of two; default, and at most: as many as there"
+        " are cores.",
     ),
 ]
 UseSymmetry: TypeAlias = Annotated[

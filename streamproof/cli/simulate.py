@@ -86,8 +86,7 @@ def to_json(report: SimulationReport, sized: Sized, written: str | None) -> Json
     """Give everything that `print_report` prints."""
     verdict = report.verdict
     command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
-    asked = {"target": sized.target, "size_name": sized.size_name, "size": dict(sized.size)}
-    return {**asked, **report.to_json(), "replay": command, "pytest": written}
+    return {**sized.to_json(), **report.to_json(), "replay": command, "pytest": written}
 
 
 def print_report(report: SimulationReport, sized: Sized, written: str | None) -> None:

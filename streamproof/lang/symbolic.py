@@ -58,11 +58,16 @@ class OpenDomain(Domain[Any]):
     def __iter__(self) -> Iterator[Any]:
         raise untraceable(
             f"it iterates over the domain {self.name}, whose size is open",
-            f"Write forall({self.name.lower()}s, lambda ...), exists, count or Map.map",
+            f"{_quantifiers(f'{self.name.lower()}s')}, and Map.map where a map is made",
         )
 
     def __len__(self) -> int:
-        raise untraceable(f"it asks for the size of the domain {self.name}", "Leave the size open")
+        plural = f"{self.name.lower()}s"
+        raise untraceable(
+            f"it asks for the size of the domain {self.name}",
+            f"Leave the size open: a majority is count({plural}, yes) > count({plural}, no), none "
+            f"is not exists({plural}, yes)",
+        )
 
     def __contains__(self, element: object) -> bool:
         raise untraceable(f"it looks for a member of {self.name}", "Compare elements by ==")
@@ -107,10 +112,21 @@ class SymbolicMap(Map[Any, Any]):
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Refuse: a map without a size has no list of items."""
-        raise untraceable("it iterates over a symbolic map", "Use Map.map_items or a quantifier")
+        return iter(self)
 
     def __iter__(self) -> Iterator[Any]:
-        raise untraceable("it iterates over a symbolic map", "Use Map.map_items or a quantifier")
+        raise untraceable(
+            "it iterates over a symbolic map, whose size is open",
+            f"{_quantifiers('m')}, which range over the keys of a map m, and Map.map_items where a "
+            "map is made. A sum of its values is kept in a field beside it",
+        )
+
+    def __len__(self) -> int:
+        raise untraceable(
+            "it asks for the size of a symbolic map",
+            "Leave the size open: a majority is count(m, yes) > count(m, no), over the keys of a "
+            "map m",
+        )
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, SymbolicMap):
@@ -139,6 +155,14 @@ class SymbolicMap(Map[Any, Any]):
             )
         pairs = zip(parts, self.variables, strict=True)
         return tuple(lift(part, variable.sort) for part, variable in pairs)
+
+
+def _quantifiers(over: str) -> str:
+    """Say what is written instead of Python's words for all elements."""
+    return (
+        f"Write forall({over}, lambda ...) instead of all(...), exists({over}, lambda ...) instead "
+        f"of any(...), count({over}, lambda ...) instead of sum(1 for ... if ...)"
+    )
 
 
 def _as_key(variables: tuple[Var, ...]) -> Any:

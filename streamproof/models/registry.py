@@ -19,6 +19,7 @@ from streamproof.lang.model import Model, Role
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size, named_size, parsed
 from streamproof.models.trace import show
+from streamproof.models.verdict import Json
 
 
 class UnknownModel(StreamproofError, LookupError):
@@ -68,6 +69,10 @@ class Sized:
     def source(self) -> str:
         """Python text that builds the model; `registry` is this module."""
         return f"registry.build({self.target!r}, {self.size_name or dict(self.size)!r})"
+
+    def to_json(self) -> Json:
+        """Give what was asked for as JSON."""
+        return {"target": self.target, "size_name": self.size_name, "size": dict(self.size)}
 
     @property
     def options(self) -> str:
@@ -139,7 +144,8 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
     Parameters
     ----------
     target : as `find` takes it
-    size : the name of one of the model's sizes, empty for its default one; or settings as text
+    size : the name of one of the model's sizes; or settings as text; empty for the size that a
+        mutant names, or else the model's default one
 
     Raises
     ------
@@ -147,6 +153,9 @@ def choose(target: str, size: str | Mapping[str, str] = "") -> Sized:
     UnknownSize : if there is no such size; the message lists those that there are
     """
     model_class = find(target)
+    mutant = _mutant_named(target)
+    if mutant is not None and size == "":
+        size = {setting: show(value) for setting, value in mutant.size.items()}
     if isinstance(size, str):
         name, named = named_size(model_class, size)
         text = {setting: show(value) for setting, value in named.items()}
@@ -183,6 +192,13 @@ def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:
 
 def _split(target: str) -> tuple[str, str, str]:
     return target.partition(":")
+
+
+def _mutant_named(target: str) -> Mutant | None:
+    """Find the mutant that a target names, rather than a model's class."""
+    name, _, wanted = _split(target)
+    mutants = _mutants_of(module_of(name)) if wanted else ()
+    return next((mutant for mutant in mutants if mutant.name == wanted), None)
 
 
 def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import typing
 from collections.abc import Mapping
 from enum import Enum
@@ -51,7 +52,7 @@ def parsed(model_class: type[Model[Any]], texts: Mapping[str, str]) -> dict[str,
                 f"{model_class.__name__} has no setting {name!r}, so the size is not known. Its "
                 f"settings are {_described(model_class)}"
             )
-    return {name: _value(name, known[name], text) for name, text in texts.items()}
+    return {name: _setting(name, known[name], text) for name, text in texts.items()}
 
 
 def at_size(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Model[Any]:
@@ -90,6 +91,21 @@ def settings(model_class: type[Model[Any]]) -> Mapping[str, Any]:
 def _is_plain(model_class: type[Model[Any]]) -> bool:
     """Tell whether `sized` was not overridden, so that the fields are the settings."""
     return getattr(model_class.sized, "__func__", None) is getattr(Model.sized, "__func__", None)
+
+
+def _setting(name: str, annotation: Any, text: str) -> Any:
+    """Read one setting; where several were given as one, say so."""
+    try:
+        return _value(name, annotation, text)
+    except UnknownSize:
+        first, *others = re.split(r",\s*(?=[^\W\d]\w*=)", text)
+        if not others:
+            raise
+        apart = " ".join(f"--set {setting}" for setting in (f"{name}={first}", *others))
+        raise UnknownSize(
+            f"{name}={text} gives {len(others) + 1} settings as one, so the size is not known. "
+            f"Write {apart}"
+        ) from None
 
 
 def _value(name: str, annotation: Any, text: str) -> Any:

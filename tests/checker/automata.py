@@ -76,10 +76,10 @@ KINDS = {
 }
 
 
-def random_automaton(seed: int) -> Automaton:
-    """Draw an automaton of at most six states."""
+def random_automaton(seed: int, *, size: int = 0) -> Automaton:
+    """Draw an automaton of so many states; without a size, of at most six."""
     random = Random(seed)
-    nodes = Domain(Node, random.randrange(1, 7))
+    nodes = Domain(Node, size or random.randrange(1, 7))
 
     def table(share: float) -> Map[Node, bool]:
         return Map.build(nodes, lambda _: random.random() < share)
@@ -90,7 +90,8 @@ def random_automaton(seed: int) -> Automaton:
     kind = KINDS[random.choice(list(KINDS))]
     share = random.choice((0.3, 0.6, 0.9))
     cans, tos = [table(share) for _ in range(3)], [leading() for _ in range(3)]
-    return kind(nodes, nodes.elements[0], *cans, *tos, table(0.5), table(random.choice((0.1, 0.4))))
+    made = table(0.1 if size else 0.5)  # rarely, so that ways to where a promise is made differ
+    return kind(nodes, nodes.elements[0], *cans, *tos, made, table(random.choice((0.1, 0.4))))
 
 
 def breaks_by_definition(model: Automaton, name: str) -> bool:

@@ -24,7 +24,7 @@ from streamproof.lang.model import (
     sometimes,
 )
 from streamproof.models.verdict import ExitCode, Kind, Status, exit_code
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.walks import Count, Counter, Node, Sound, Walk, walk
 
 
 def status(report, name):
@@ -34,20 +34,6 @@ def status(report, name):
 def reason(report, name):
     (only,) = report.finding(name).verdict.reasons
     return only
-
-
-class Sound(Counter):
-    @always
-    def in_range(self, now: Count) -> bool:
-        return 0 <= now.value <= self.most
-
-    @every_step
-    def parity_turns(self, before: Count, after: Count) -> bool:
-        return before.parity != after.parity or after.value == 0
-
-    @sometimes
-    def gets_to_the_top(self, now: Count) -> bool:
-        return now.value == self.most
 
 
 def test_a_model_whose_every_state_was_visited_is_exhausted():

@@ -80,6 +80,24 @@ def test_steps_memory_and_time_go_with_the_states():
     assert fast <= 1_000 * found.cost.seconds_per_step <= slow
 
 
+@pytest.mark.parametrize(
+    ("target", "states_max", "size"),
+    [
+        ("token_passing", 32, {"messages": (1, 1), "tokens": (0,)}),
+        ("token_passing", 460, {"messages": (1, 1), "tokens": (0,), "snapshots": 2}),
+        ("chandy_lamport", 70, {"messages": (1, 1)}),
+        (TWO_PHASE_COMMIT, 1_000, {"managers": 5}),
+    ],
+)
+def test_no_forecast_lies_below_what_was_found_of_any_size(target, states_max, size):
+    found = at(target, states_max, **size)
+    assert found.states is not None
+    assert found.steps is not None
+    for part in found.sizes:
+        assert found.states.low >= part.counts.distinct
+        assert found.steps.low >= part.counts.generated
+
+
 def test_a_size_that_is_small_enough_is_counted():
     found = at(TWO_PHASE_COMMIT, 10_000, managers=5)
     assert found.is_exact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import pytest
@@ -60,6 +61,16 @@ def test_what_is_known_is_not_estimated():
     found = along(lambda n: 2**n, last=4, wanted=4)
     assert found == Estimate(found.logarithm, 0.0)
     assert found.factor == 1
+
+
+def test_an_interval_does_not_reach_below_what_is_known():
+    guess = Estimate(math.log(100), 0.5)
+    assert guess.low < 40
+    assert guess.at_least(40).low == 40
+    raised = guess.at_least(300)
+    assert raised.low == raised.least == 300
+    assert raised.value == pytest.approx(300)
+    assert raised.high > guess.high
 
 
 def test_one_count_determines_nothing():

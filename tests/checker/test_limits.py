@@ -65,6 +65,15 @@ def test_on_a_mac_the_peak_is_given_in_bytes(monkeypatch):
     assert limits.peak_memory_mb() <= here // 512
 
 
+@pytest.mark.parametrize(("count", "useful"), [(1, 1), (2, 2), (3, 2), (64, 64)])
+def test_no_more_threads_are_useful_than_there_are_cores(count, useful, monkeypatch):
+    monkeypatch.setattr(limits.os, "sched_getaffinity", lambda _: set(range(count)), raising=False)
+    assert (limits.cores(), limits.threads_useful()) == (count, useful)
+    monkeypatch.delattr(limits.os, "sched_getaffinity")
+    monkeypatch.setattr(limits.os, "cpu_count", lambda: None if count == 1 else count)
+    assert (limits.cores(), limits.threads_useful()) == (count, useful)
+
+
 def test_a_container_is_not_believed_to_have_the_whole_machine(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda self: "104857600\n")
     assert limits.default_memory_mb() == 75

@@ -16,12 +16,12 @@ from streamproof.checker.native import walks as native_walks
 from streamproof.checker.properties import Properties
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import GAMMA, SEEDS, Plan, Walker, choice, key_of, mix
-from streamproof.lang.model import always, every_step, final, sometimes
+from streamproof.lang.model import final
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode, Status, exit_code
 from tests.checker.native.random_models import random_model
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.walks import Node, Sound, Walk, walk
 
 ENGINES = [EngineName.REFERENCE, EngineName.NATIVE]
 both_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
@@ -42,20 +42,6 @@ def place(tmp_path_factory):
 
 def statuses(report):
     return {part.name: part.verdict.status for part in report.findings}
-
-
-class Sound(Counter):
-    @always
-    def in_range(self, now: Count) -> bool:
-        return 0 <= now.value <= self.most
-
-    @every_step
-    def parity_turns(self, before: Count, after: Count) -> bool:
-        return before.parity != after.parity or after.value == 0
-
-    @sometimes
-    def gets_to_the_top(self, now: Count) -> bool:
-        return now.value == self.most
 
 
 @both_engines

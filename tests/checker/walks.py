@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from streamproof.lang import Domain, Element, require
-from streamproof.lang.model import Model, action, init
+from streamproof.lang.model import Model, action, always, every_step, init, sometimes
 from streamproof.lang.sorts import Range
 
 
@@ -70,3 +70,19 @@ class Counter(Model[Count]):
     def reset(self, now: Count) -> Count:
         require(now.value == self.most)
         return Count(0)
+
+
+class Sound(Counter):
+    """A counter of which everything holds that is said."""
+
+    @always
+    def in_range(self, now: Count) -> bool:
+        return 0 <= now.value <= self.most
+
+    @every_step
+    def parity_turns(self, before: Count, after: Count) -> bool:
+        return before.parity != after.parity or after.value == 0
+
+    @sometimes
+    def gets_to_the_top(self, now: Count) -> bool:
+        return now.value == self.most

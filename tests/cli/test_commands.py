@@ -10,6 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from streamproof.checker.engines import engine_of
 from streamproof.cli.app import app
 from streamproof.cli.render import PIPED_WIDTH
 from streamproof.models.verdict import ExitCode
@@ -354,3 +355,40 @@ def test_the_installed_command_runs_and_stays_plain_in_a_pipe(file):
     assert ran.stderr == ""
     assert "\x1b" not in ran.stdout
     assert all(len(line) <= PIPED_WIDTH for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("command", ["check", "simulate", "forecast"])
+def test_a_mutant_has_the_size_that_shows_its_mistake(command):
+    hasty = "examples/lease.py:hasty"
+    told, _ = run_json(command, hasty)
+    assert told["size"] == {"workers": "2"}
+    told, _ = run_json(command, hasty, "--size", "default")
+    assert told["size"] == {"workers": "3"}
+    told, _ = run_json(command, hasty, "--set", "workers=4")
+    assert told["size"] == {"workers": "4"}
+
+
+def test_a_graph_and_a_replay_of_a_mutant_are_of_its_size():
+    assert "worker2" not in run("graph", "examples/lease.py:hasty").output
+    ran = run("check", "examples/lease.py:hasty")
+    again = re.search(r"run it again: streamproof (.*)", ran.output)[1]
+    assert again.endswith("--set workers=2")
+    assert run(*again.split()).exit_code == ExitCode.REFUTED
+
+
+def test_more_threads_than_cores_are_not_used_and_the_user_is_told(monkeypatch, file):
+    asked = []
+
+    def engine(name, threads, *others):
+        asked.append(threads)
+        return engine_of(name, threads, *others)
+
+    monkeypatch.setattr("streamproof.cli.check.engine_of", engine)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    result = run("check", file, "--threads", "64")
+    assert result.exit_code == ExitCode.GREEN
+    assert "--threads 64: there are 2 cores for this process" in result.stderr
+    assert "2 threads are used" in result.stderr
+    assert run("check", file, "--threads", "2").stderr == ""
+    assert run("check", file, "--threads", "3").exit_code == ExitCode.WRONG_USE
+    assert asked == [2, 2]

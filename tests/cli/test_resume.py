@@ -76,14 +76,39 @@ def test_orbits_are_kept_as_well(place):
     model = ["check", "chandy_lamport", "--size", "small", "--safety"]
     ran = run(*model, "--checkpoint", place, "--depth-max", 5)
     assert ran.exit_code == ExitCode.UNDETERMINED
+    assert "states, which stand for all like them. Go on from them: " in ran.output
     command = re.search(r"Go on from them: streamproof (.*)", ran.output)[1]
     ran = run(*shlex.split(command))
     assert ran.exit_code == ExitCode.GREEN, ran.output
     assert COUNTS in ran.output
     assert "2 of Process are alike; 77 states stand for all" in ran.output
+    assert "73 of these states were found by an earlier search" in ran.output
+    again = run(*shlex.split(command))
+    assert "141 of these states were found by an earlier search" in again.output
+    assert f"kept in {place}. The same report" in again.output
     ran = run(*shlex.split(command), "--no-symmetry")
     assert ran.exit_code == ExitCode.WRONG_USE
     assert "--symmetry or --safety are others" in ran.output
+
+
+@pytest.mark.parametrize("how", ["whole", "full disk"])
+def test_after_a_counterexample_nothing_is_left_to_go_on_with(how, place, monkeypatch):
+    calls = [0]
+
+    def full(handle):
+        calls[0] += 1
+        if calls[0] > 10 and how == "full disk":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ran = run("check", "chandy_lamport:CL-markerlate", "--safety", "--checkpoint", place)
+    assert ran.exit_code == ExitCode.REFUTED
+    assert "could not be kept" in ran.output or how == "whole"
+    assert "so nothing is left to go on with" in ran.output
+    assert "Go on from them" not in ran.output
+    monkeypatch.undo()
+    ran = run("check", "chandy_lamport:CL-markerlate", "--safety", "--resume", place)
+    assert ran.exit_code == ExitCode.REFUTED
 
 
 def test_wrong_use_is_told_and_nothing_is_lost(place):

@@ -127,12 +127,21 @@ def iterated_items(model, s, p):
     return replace(s, n=sum(n for _, n in s.m.items()))  # here
 
 
+def any_of_map(model, s, p):
+    require(any(n > 0 for _, n in s.m.items()))  # here
+    return s
+
+
 def iterated_value(model, s, p):
     return replace(s, n=sum(s.n))  # here
 
 
 def length_of_domain(model, s, p):
     return replace(s, n=len(model.ps))  # here
+
+
+def length_of_map(model, s, p):
+    return replace(s, n=len(s.m))  # here
 
 
 def length_of_value(model, s, p):
@@ -323,11 +332,13 @@ REFUSED = {
     whole_division: ("divides", "Compare products instead"),
     remainder: ("divides", "Compare products instead"),
     power: ("power", "Multiply"),
-    iterated_domain: ("iterates over the domain P", "Write forall(ps, lambda ...)"),
-    iterated_map: ("iterates over a symbolic map", "Use Map.map_items"),
-    iterated_items: ("iterates over a symbolic map", "Use Map.map_items"),
+    iterated_domain: ("iterates over the domain P", "exists(ps, lambda ...) instead of any(...)"),
+    iterated_map: ("iterates over a symbolic map", "Map.map_items where a map is made"),
+    iterated_items: ("iterates over a symbolic map", "A sum of its values is kept in a field"),
+    any_of_map: ("iterates over a symbolic map", "exists(m, lambda ...) instead of any(...)"),
     iterated_value: ("iterates over the symbolic value n", "Use forall or Map.map"),
-    length_of_domain: ("size of the domain P", "Leave the size open"),
+    length_of_domain: ("size of the domain P", "count(ps, yes) > count(ps, no)"),
+    length_of_map: ("size of a symbolic map", "count(m, yes) > count(m, no)"),
     length_of_value: ("length of the symbolic value n", "Keep a count"),
     member_of_domain: ("member of P", "Compare elements by =="),
     symbolic_range: ("loop bound", "instead of a loop"),

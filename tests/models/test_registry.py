@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from streamproof.checker import check
 from streamproof.models import registry
 from streamproof.models.mutant import Mutant
 from streamproof.models.registry import UnknownModel, UnreadableModel
+from streamproof.models.sizes import at_size
 
 EXAMPLE = "examples/two_phase_commit.py"
 HEAD = """
@@ -161,3 +163,28 @@ def test_a_model_without_sizes_is_built_without_any(write):
     sized = registry.choose(write("MODEL = Up\n"))
     assert (sized.size_name, dict(sized.size)) == ("", {})
     assert check(sized.model).counts.distinct == 3
+
+
+def test_a_mutant_is_built_at_the_size_that_it_names_unless_another_is_given():
+    target = "chandy_lamport:CL-markerlate"
+    (mutant,) = (m for m in registry.load(target).mutants if m.name == "CL-markerlate")
+    sized = registry.choose(target)
+    assert sized.model == at_size(mutant.model_class, mutant.size)
+    assert sized.size_name == ""
+    assert eval(sized.source, {"registry": registry}) == sized.model
+    words = shlex.split(sized.options)
+    assert words[0] == target
+    given = dict(word.split("=", 1) for word in words[2::2])
+    assert registry.build(target, given) == sized.model
+    assert registry.choose(target, "default").size_name == "default"
+    assert registry.build(target, {"messages": "2,1"}) != sized.model
+
+
+def test_every_mutant_can_be_built_at_its_own_size():
+    built = 0
+    for name in (*registry.names(), "examples/lease.py"):
+        for mutant in registry.load(name).mutants:
+            built += 1
+            model = registry.build(f"{name}:{mutant.name}")
+            assert model == at_size(mutant.model_class, mutant.size), mutant.name
+    assert built > 13

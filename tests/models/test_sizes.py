@@ -83,6 +83,24 @@ def test_a_wrong_setting_is_answered_with_what_would_be_right(texts, answer):
         parsed(Own, texts)
 
 
+@pytest.mark.parametrize(
+    ("texts", "answer"),
+    [
+        ({"count": "1,fast=true"}, "Write --set count=1 --set fast=true"),
+        ({"messages": "1,1,pair=3,ring"}, "Write --set messages=1,1 --set pair=3,ring"),
+        ({"pair": "3,ring, count=2,fast=true"}, "3 settings as one.* --set count=2 --set fast"),
+        ({"fast": "true,colour=red"}, "Write --set fast=true --set colour=red"),
+    ],
+)
+def test_settings_that_are_given_as_one_are_told_apart(texts, answer):
+    with pytest.raises(UnknownSize, match=answer):
+        parsed(Own, texts)
+
+
+def test_text_may_hold_what_looks_like_another_setting():
+    assert parsed(Own, {"name": "x,count=2"}) == {"name": "x,count=2"}
+
+
 def test_fields_are_settings_where_sized_is_not_overridden():
     assert dict(settings(Fields)) == {"processes": Domain[Process], "shape": Shape}
     assert parsed(Fields, {"processes": "2", "shape": "fan_in"}) == {

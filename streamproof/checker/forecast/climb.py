@@ -88,6 +88,13 @@ class Climb:
                 known[point] = getattr(search.result.counts, what)
         return known
 
+    def most_found(self, what: str) -> int:
+        """Give the largest count of a size of the ladder, of which none has more than the top."""
+        keys = {repr(self.ladder.size_at(point)) for point in self.ladder.points()}
+        results = (search.result for key, search in self.found.items() if key in keys)
+        most: int = max(getattr(result.counts, what) for result in results if result)
+        return most
+
     def _search(self, point: Point) -> Exploration | None:
         """Search a size; None if it makes no sense, or enough sizes were searched."""
         size = self.ladder.size_at(point)

@@ -97,7 +97,7 @@ class Forecast:
     sizes : what was searched, in that order; the wanted size comes first
     states, steps : estimates; without a deviation where they are exact; None if there is none
     from_smaller : the states as the smaller sizes alone have it; `states` is raised to what the
-        first part of the search has found already
+        first part of the search, or a smaller size, has found already
     settings : by axis, how many times as many states a step of it makes, at the largest size known
     reason : why there is no estimate; empty if there is one
     """
@@ -120,7 +120,9 @@ class Forecast:
     @property
     def is_raised(self) -> bool:
         """Whether the smaller sizes point to fewer states than were found already."""
-        return self.states != self.from_smaller
+        if self.states is None or self.from_smaller is None:
+            return False
+        return self.states.logarithm > self.from_smaller.logarithm
 
     @property
     def seconds(self) -> tuple[float, float] | None:
@@ -209,8 +211,8 @@ class _Forecaster:
             "native" if self.is_traced else "reference",
             tuple(self._explored()),
             cost,
-            states and (None if reason else states.at_least(first.counts.distinct)),
-            steps and (None if reason else steps.at_least(first.counts.generated)),
+            states and (None if reason else states.at_least(self.climb.most_found("distinct"))),
+            steps and (None if reason else steps.at_least(self.climb.most_found("generated"))),
             None if reason else states,
             self._last_steps(),
             self._multipliers(),
@@ -245,10 +247,10 @@ class _Forecaster:
         if states is None or known < KNOWN_LEAST:
             return f"only {known} smaller sizes could be searched to their end: too few to go by"
         if states.factor > FACTOR_MAX:
+            states = states.at_least(self.climb.most_found("distinct"))
             return (
                 f"it is too far away, or growth is too uneven: anything from "
-                f"{states.value / states.factor:,.3g} to {states.value * states.factor:,.3g} "
-                "states would be possible"
+                f"{states.low:,.3g} to {states.high:,.3g} states would be possible"
             )
         return ""
 

@@ -88,10 +88,12 @@ class Estimate:
     ----------
     logarithm : of the number
     deviation : how far the logarithm may be off: a standard deviation
+    least : what the number is known not to lie below
     """
 
     logarithm: float
     deviation: float
+    least: int = 0
 
     @property
     def value(self) -> float:
@@ -103,10 +105,20 @@ class Estimate:
         """By how much the number may be too large or too small: 1 if it is known."""
         return 1.0 if self.deviation == 0 else max(FACTOR_LEAST, math.exp(SPREAD * self.deviation))
 
+    @property
+    def low(self) -> float:
+        """What the number hardly lies below."""
+        return max(self.value / self.factor, self.least)
+
+    @property
+    def high(self) -> float:
+        """What the number hardly lies above."""
+        return max(self.value * self.factor, self.least)
+
     def at_least(self, count: int) -> Estimate:
         """Raise an estimate to what is known to be there, and trust it the less for that."""
         lacking = max(0.0, math.log(count) - self.logarithm)
-        return Estimate(self.logarithm + lacking, self.deviation + lacking)
+        return Estimate(self.logarithm + lacking, self.deviation + lacking, count)
 
 
 def estimate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 from streamproof.checker.counterexample import LeftRange, retrace
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction, counts_of
 from streamproof.checker.lasso import Liveness
-from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.limits import LimitReached, Limits, threads_useful
 from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.keeper import keeper_of
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
-from streamproof.checker.native.paths import EnginesDisagree, moved_path
+from streamproof.checker.native.paths import EnginesDisagree, Mover
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.search import Found, Search, widened
 from streamproof.checker.progress import OnProgress, ignore
@@ -42,7 +41,8 @@ def explore(
 
     Parameters
     ----------
-    threads : a power of two; None for as many as the machine has cores for
+    threads : a power of two; None for as many as the machine has cores for, beyond which more only
+        wait for each other
     symmetry : whether to keep one state of each orbit, which counts the same and shows as much, but
         decides no promise
     checkpoint : where the search is kept, so that it goes on after it was ended
@@ -55,7 +55,7 @@ def explore(
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
     limits = limits or Limits()
-    wanted = 1 if limits.states_max is not None else threads or _threads()
+    wanted = 1 if limits.states_max is not None else threads or threads_useful()
     with keeper_of(checkpoint, model) as keeper:
         ranges = dict(keeper.ranges)
         while True:
@@ -77,11 +77,14 @@ def explore(
 
 
 def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:
-    counts = counts_of(model, search.distinct, search.program.starts, search.depth, search.fired)
     broken: tuple[Broken, ...] = ()
     path = None
+    starts = search.program.starts
     if search.found is not None:
         broken, path = _what_breaks(model, search, search.found)
+        if search.found.event is Event.NONE and not path.steps:
+            starts = path.start + 1  # those behind it were not looked at
+    counts = counts_of(model, search.distinct, starts, search.depth, search.fired)
     witnesses = _witnesses(model, search)
     note_premises(model, search)
     decide = partial(_decide_liveness, model, search)
@@ -94,7 +97,7 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
         "native",
         decide,
         _reduction(search),
-        search.resumed_from.distinct,
+        search.resumed,
     )
 
 
@@ -102,7 +105,8 @@ def _reduction(search: Search) -> Reduction | None:
     symmetry = search.program.symmetry
     if symmetry is None:
         return None
-    return Reduction(search.kept, tuple((g.domain, len(g.members)) for g in symmetry.used))
+    alike = tuple((group.domain, len(group.members)) for group in symmetry.used)
+    return Reduction(search.kept, alike, search.resumed_from.distinct)
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:
@@ -120,8 +124,10 @@ def _what_breaks(
         return broken, search.path_to(found.reference)
     if found.event is Event.NONE:
         path = search.path_to(found.reference)
-        state = retrace(model, path).states[-1]
-        return _confirmed(Properties.of(model).broken_in(state), state), path
+        *before, state = retrace(model, path).states
+        properties = Properties.of(model)
+        of_step = properties.broken_by(before[-1], state) if before else ()
+        return (*of_step, *_confirmed(properties.broken_in(state), state)), path
     path = search.path_to(found.reference, found.action)
     if found.event is Event.CLAIM:
         return (Broken(CLAIMS, "an assert failed"),), path
@@ -149,14 +155,14 @@ def _witnesses(model: Model[Any], search: Search) -> dict[Call, Path]:
     if search.program.symmetry is None:
         return paths
     nearest = sorted(paths.items(), key=lambda item: len(item[1].steps))
-    shown = {call: _shown_by_likes(search.program, call, nearest) for call in calls}
+    mover = Mover(search.program)
+    shown = {call: _shown_by_likes(mover, call, nearest) for call in calls}
     return {call: path for call, path in shown.items() if path is not None}
 
 
-def _shown_by_likes(
-    program: Program, call: Call, nearest: Sequence[tuple[Call, Path]]
-) -> Path | None:
+def _shown_by_likes(mover: Mover, call: Call, nearest: Sequence[tuple[Call, Path]]) -> Path | None:
     """Make a path to where a property holds of the first to where it holds for like elements."""
+    program = mover.program
     assert program.symmetry is not None
     wanted = program.encoder.arguments_of(call)
     for other, path in nearest:
@@ -164,10 +170,5 @@ def _shown_by_likes(
             pairs = zip(program.encoder.arguments_of(other), wanted, strict=True)
             permutation = program.symmetry.sending((sort.name, a, b) for (sort, a), (_, b) in pairs)
             if permutation is not None:
-                return moved_path(program, path, permutation)
+                return mover.moved(path, permutation)
     return None
-
-
-def _threads() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return 1 << ((cores or 1).bit_length() - 1)

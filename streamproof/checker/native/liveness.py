@@ -51,7 +51,7 @@ class _Graph:
     def find_lasso(self, promise: Promise, fair: Fair) -> Lasso | None:
         """Find a fair run on which a promise is made and not kept."""
         open_ = self._marks(2 * self.place[promise.call] + 1) == 0
-        begun = np.flatnonzero(self._begun(promise) & open_)
+        begun = self._nearest_first(np.flatnonzero(self._begun(promise) & open_))
         kinds = np.zeros(self.actions, np.int8)
         for action, kind in fair.items():
             kinds[action] = 1 if kind is Fairness.WEAK else 2
@@ -67,6 +67,14 @@ class _Graph:
         part = min(parts, key=lambda part: place[part].min())
         entry = int(part[place[part].argmin()])
         return self._lasso(entry, before, by, self._cycle(entry, part, fair))
+
+    def _nearest_first(self, states: NDArray[Any]) -> NDArray[Any]:
+        """Sort states by their distance from the start, as the reference engine finds them."""
+        depths = []
+        for part, low in zip(self.search.partitions, self.first, strict=False):
+            mine = states[(states >= low) & (states < low + part.count)]
+            depths.append(np.searchsorted(part.level_ends, mine - low, side="right"))
+        return states[np.argsort(np.concatenate(depths), kind="stable")]
 
     def _begun(self, promise: Promise) -> NDArray[np.bool_]:
         begun: NDArray[np.bool_] = self._marks(2 * self.place[promise.call]) == 1

@@ -34,28 +34,38 @@ def path_along(program: Program, way: Sequence[Keys], more: Iterable[int] = ()) 
     EnginesDisagree : if the model's methods do not lead along it
     """
     path = Path(program.initial[way[0]])
+    mover = Mover(program)
     for before, wanted in pairwise(way):
         action, reached = _step(program, before, wanted)
         path = Path(path.start, (*path.steps, action))
         if program.symmetry:
-            path = moved_path(program, path, program.symmetry.between(reached, wanted))
+            path = mover.moved(path, program.symmetry.between(reached, wanted))
     return Path(path.start, (*path.steps, *more))
 
 
-def moved_path(program: Program, path: Path, permutation: Permutation) -> Path:
-    """Let elements change places on a path."""
-    encoder = program.encoder
-    calls = [call for call, _ in encoder.model.ground_actions]
-    numbers = {call: number for number, call in enumerate(calls)}
-    starts = {start: state for state, start in program.initial.items()}
-    return Path(
-        program.initial[moved(encoder, starts[path.start], permutation)],
-        tuple(numbers[moved_call(encoder, calls[step], permutation)] for step in path.steps),
-    )
+class Mover:
+    """Lets elements change places on the paths of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.calls = [call for call, _ in program.encoder.model.ground_actions]
+        self.numbers = {call: number for number, call in enumerate(self.calls)}
+        self.starts = {start: state for state, start in program.initial.items()}
+
+    def moved(self, path: Path, permutation: Permutation) -> Path:
+        """Give the path on which elements have changed places."""
+        encoder, starts = self.program.encoder, self.program.initial
+        return Path(
+            starts[moved(encoder, self.starts[path.start], permutation)],
+            tuple(
+                self.numbers[_moved_call(encoder, self.calls[step], permutation)]
+                for step in path.steps
+            ),
+        )
 
 
-def moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
-    """Let elements change places in the arguments of an action or a property."""
+def _moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
+    """Let elements change places in the arguments of an action."""
     sent = [
         encoder.domains[sort.name].elements[permutation[sort.name][index]]
         for sort, index in encoder.arguments_of(call)

@@ -23,11 +23,13 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along
 from streamproof.checker.native.team import Team
-from streamproof.checker.native.worker import Worker, deal
+from streamproof.checker.native.worker import Worker, candidate_bytes, deal
 from streamproof.checker.progress import OnProgress, Progress
 
 BUFFER = 1 << 17
 """Successors that a thread writes before they are kept, and states that are dealt at once."""
+BUFFERS_BYTES = 1 << 28
+"""What these may take in all threads together, so that wide states have fewer of them."""
 REPORT_EVERY_SECONDS = 0.05
 """How often progress is told, and memory looked at."""
 TEAM_FROM = 1 << 12
@@ -63,7 +65,8 @@ class Search:
     level_ends : per level, how many states there were at its end
     found : what ended it, if something did; the first one, if `is_in_order`
     is_in_order : whether states are found in the order of the reference engine
-    resumed_from : how far an earlier process had come
+    resumed_from : how far an earlier process had come, in states that are kept
+    resumed : for how many states these stand
     after_round : called between two rounds, when every partition is complete in itself
     """
 
@@ -75,13 +78,14 @@ class Search:
         most = min(int(memory / bytes_per_state(program.layout.words)), STATES_MOST)
         room = min(limits.states_max or most, most // threads)
         self.partitions = [Partition(program, number, threads, room) for number in range(threads)]
-        self.workers = [Worker(program, part, BUFFER) for part in self.partitions]
+        self._buffer = min(BUFFER, BUFFERS_BYTES // threads // candidate_bytes(program))
+        self.workers = [Worker(program, part, self._buffer) for part in self.partitions]
         self._report_at = 0.0
         self.depth = 0
         self.level_ends: list[int] = []
         self.found: Found | None = None
         self.is_in_order = threads == 1
-        self.resumed_from = Progress(0, 0, 0)
+        self.resumed_from, self.resumed = Progress(0, 0, 0), 0
         self.after_round: Callable[[], None] = lambda: None
         self._team = Team(self.workers)
         self._do = self._team.do
@@ -104,7 +108,7 @@ class Search:
                     if not self.waiting and not self._begin_level():
                         break
                     self._do = self._team.do if self.waiting >= TEAM_FROM else self._team.do_in_turn
-                    deal(self.workers, BUFFER)
+                    deal(self.workers, self._buffer)
                 self._advance()
         finally:
             self._team.leave()

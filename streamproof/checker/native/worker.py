@@ -132,6 +132,11 @@ class Worker:
         )
 
 
+def candidate_bytes(program: Program) -> int:
+    """Give what a successor takes in a worker's buffer: its words, hash and origin."""
+    return (program.layout.words + 2) * 8
+
+
 def deal(workers: Sequence[Worker], count_max: int) -> None:
     """Divide the next states of every partition between the workers, neighbours to one of them.
 

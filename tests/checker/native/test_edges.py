@@ -9,11 +9,15 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker import explore as reference
+from streamproof.checker.limits import Limits
+from streamproof.checker.native import search
 from streamproof.checker.native.code import program
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.native.engine import explore as native
+from streamproof.checker.progress import ignore
 from streamproof.lang import Domain, Map, Model, action, always, final, init, require
+from streamproof.models import registry
 from streamproof.models.verdict import Status
 from tests.checker.native.test_agreement import agree
 from tests.checker.native.test_symmetry import Room, Worker, works
@@ -120,3 +124,13 @@ class Homes(Model[On]):
 def test_a_constant_without_cells_tells_nothing_apart():
     workers, rooms = Domain(Worker, 3), Domain(Room, 0)
     assert agree(Homes(workers, rooms, Map.build(rooms, lambda r: workers.elements[0]))) == "whole"
+
+
+def test_the_buffers_of_all_threads_together_are_bounded(monkeypatch):
+    monkeypatch.setattr(search, "BUFFERS_BYTES", 1 << 16)
+    model = registry.build("chandy_lamport", "small")
+    made = search.Search(Program(model, {}), Limits(), ignore, threads=4)
+    taken = sum(array.nbytes for worker in made.workers for array in worker.out)
+    assert taken <= 1 << 16
+    made.run()
+    assert made.distinct == 141

@@ -49,6 +49,7 @@ def load(search: Search, manifest: Manifest, directory: Path) -> Files:
     expanded = sum(share.done for share in manifest.shares)
     search.resumed_from = Progress(expanded, manifest.states, manifest.depth)
     _Division(search, kept).divide()
+    search.resumed = search.distinct
     search.depth = manifest.depth
     search.is_in_order &= manifest.is_in_order
     search.workers[0].fired[: len(manifest.fired)] = manifest.fired

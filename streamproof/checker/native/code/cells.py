@@ -9,13 +9,14 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, TypeAlias
 
 from streamproof.checker.native.code.terms import check_width
 from streamproof.checker.ranges import bound as bound_of
 from streamproof.lang import Domain
 from streamproof.lang.evaluate import World, rebuild
-from streamproof.lang.expr import Read
+from streamproof.lang.expr import Read, Var
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Call, Model
 from streamproof.lang.sorts import (
@@ -87,6 +88,10 @@ class Encoder:
     def size(self, sort: ScalarSort) -> int:
         """Count the elements of a sort."""
         return len(self.domains[str(sort)])
+
+    def count(self, variables: Iterable[Var]) -> int:
+        """Count the combinations of elements that variables may stand for."""
+        return prod(self.size(variable.sort) for variable in variables)
 
     def keys_of(self, sorts: Iterable[ScalarSort]) -> Iterator[Keys]:
         """List every combination of elements."""

@@ -20,11 +20,14 @@ kept)``
     `expand` stops before the end of one; a fifth word of `event` says in which.
 ``hash(states, count, hashes)``
     hashes states.
-``mark_<n>(states, count, marks)``
+``mark_<n>(instance, states, count, marks)``
     writes a byte for each state: whether the n-th term of the promises is true in it.
-``first_breaking(states, count)`` and ``first_<n>(states, count)``
+``first_breaking(instance, states, count)`` and ``first_<n>(instance, states, count)``
     give the position of the first state that breaks an invariant, or in which the n-th `sometimes`
     property holds or, after these, the premise of an invariant; `count` if there is none.
+
+An instance is the place of a property's arguments among all. Here each function is about one, and
+takes no notice of it; in `rolled` one function is about all instances of a property.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ from streamproof.checker.native.code.loops import each, function, load, state_at
 from streamproof.checker.native.code.symmetry import Symmetry
 from streamproof.checker.native.code.terms import Term
 
-Truth: TypeAlias = Callable[[ir.IRBuilder, ir.Value], ir.Value]
-"""Writes what tells whether something is true in the state at an address, as one bit."""
+Truth: TypeAlias = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
+"""Writes what tells for an instance whether it is true in the state at an address, as one bit."""
 ZERO = I64(0)
 ALL_BITS = (1 << 64) - 1
 
@@ -63,7 +66,7 @@ class Event(IntEnum):
     WIDEN = 4
     """An action needs more room for a number without a declared range."""
     STEP = 5
-    """A step breaks a property of steps."""
+    """A step breaks a property of steps; where it leads was written, as the last."""
 
 
 def write_module(
@@ -82,7 +85,7 @@ def write_module(
     write_hash(module, layout)
 
     def truth_of(term: Term) -> Truth:
-        def truth(build: ir.IRBuilder, state: ir.Value) -> ir.Value:
+        def truth(build: ir.IRBuilder, _: ir.Value, state: ir.Value) -> ir.Value:
             return Block(build, ground, layout, load(build, state, layout.words)).truth(term)
 
         return truth
@@ -279,11 +282,11 @@ class _GroundExpand(Expand):
             inner = self.block.inner()
             for cell, term in command.updates.items():
                 self._check_range(inner, command.action, cell, term)
+            self.write_successor(self._target(inner, command), I64(command.action))
             if self.ground.terms.value(command.keeps) != 1:
                 breaks = build.not_(inner.truth(command.keeps))
                 with build.if_then(breaks, likely=False):
                     self.stop(Event.STEP, I64(command.action))
-            self.write_successor(self._target(inner, command), I64(command.action))
 
     def _check_range(self, block: Block, action: int, cell: int, term: Term) -> None:
         """Stop where an update leaves its range, if that is possible at all."""
@@ -320,9 +323,9 @@ class _GroundExpand(Expand):
 
 def write_first(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
     """Write a function that finds the first state in which something is true."""
-    build, (states, count) = function(module, name, I64, [WORDS, I64])
+    build, (instance, states, count) = function(module, name, I64, (I64, WORDS, I64))
     with each(build, count) as position:
-        found = truth(build, state_at(build, states, position, layout.words))
+        found = truth(build, instance, state_at(build, states, position, layout.words))
         with build.if_then(found, likely=False):
             build.ret(position)
     build.ret(count)
@@ -330,9 +333,9 @@ def write_first(module: ir.Module, layout: Layout, name: str, truth: Truth) -> N
 
 def write_marks(module: ir.Module, layout: Layout, name: str, truth: Truth) -> None:
     """Write a function that says for each state whether something is true."""
-    build, (states, count, marks) = function(module, name, VOID, [WORDS, I64, BYTES])
+    build, (instance, states, count, marks) = function(module, name, VOID, (I64, WORDS, I64, BYTES))
     with each(build, count) as position:
-        found = truth(build, state_at(build, states, position, layout.words))
+        found = truth(build, instance, state_at(build, states, position, layout.words))
         build.store(build.zext(found, I8), build.gep(marks, [position]))
     build.ret_void()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import TypeAlias, assert_never
 
 from llvmlite import ir
@@ -139,15 +138,11 @@ class Expressions:
                 a, b = self.interval(then), self.interval(otherwise)
                 return min(a[0], b[0]), max(a[1], b[1])
             case Quantified("count", variables, _, _):
-                return 0, self.count(variables)
+                return 0, self.encoder.count(variables)
             case Var(_, sort):
                 return 0, self.encoder.size(sort)
             case _:
                 return 0, 1
-
-    def count(self, variables: Iterable[Var]) -> int:
-        """Count the keys of variables."""
-        return prod(self.encoder.size(variable.sort) for variable in variables)
 
 
 class Evaluation:
@@ -267,7 +262,7 @@ class Evaluation:
     ) -> ir.Value:
         """Ask for one combination of elements after the other, up to the first that decides."""
         build = self.build
-        count = I64(self.known.count(variables))
+        count = I64(self.known.encoder.count(variables))
         done = build.append_basic_block("searched")
         with each(build, count) as position:
             found = body({**bound, **self.known.keys_at(build, variables, position)})
@@ -286,7 +281,7 @@ class Evaluation:
     def _count(self, expr: Quantified, bound: Bound) -> ir.Value:
         build = self.build
         entry = build.block
-        with each(build, I64(self.known.count(expr.variables))) as position:
+        with each(build, I64(self.known.encoder.count(expr.variables))) as position:
             body = build.block
             build.position_at_start(position.parent)
             total = build.phi(I64, "total")

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -47,7 +48,11 @@ EXPAND = (None, WORDS, COUNT, COUNT, *(WORDS,) * 3, COUNT, COUNT, *(WORDS,) * 4,
 """What `expand` gives and takes."""
 EXPAND_RANGES = (None, WORDS, COUNT, *EXPAND[4:])
 """What `expand_ranges` gives and takes."""
-VERSION = 11
+STATES = (WORDS, COUNT)
+"""Packed states: where the first lies, and how many there are."""
+FIRST = (COUNT, COUNT, *STATES)
+"""What the functions give and take that find the first of some states."""
+VERSION = 13
 """Raised when the same model would be compiled to something else."""
 
 
@@ -81,21 +86,32 @@ class Program:
         self.symmetry: Symmetry | None = None
         image, about = self._compiled(symmetry)
         self.branching: int = about["branching"]
-        names = [f"first_{number}" for number in range(about["asked"])]
-        names_of_marks = [f"mark_{number}" for number in range(about["promises"])]
+        asked, promised = about["asked"], about["promised"]
+        names = [f"first_{number}" for number in range(len(asked))]
+        names_of_marks = [f"mark_{number}" for number in range(2 * len(promised))]
         all_names = ["expand", "expand_ranges", "hash", "first_breaking", *names, *names_of_marks]
         all_names += ["represent", "weigh_all"] if self.symmetry else []
         library = Library(image, all_names)
         self._library = library
         self.expand = library.function("expand", *EXPAND)
         self.expand_ranges = library.function("expand_ranges", *EXPAND_RANGES)
-        self._marks = [library.function(name, None, WORDS, COUNT, WORDS) for name in names_of_marks]
+        marks = [library.function(name, None, COUNT, *STATES, WORDS) for name in names_of_marks]
+        self._marks = [
+            partial(side, instance)
+            for promise, instances in enumerate(promised)
+            for instance in range(instances)
+            for side in marks[2 * promise : 2 * promise + 2]
+        ]
         self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
-        self.first_breaking = library.function("first_breaking", COUNT, WORDS, COUNT)
+        self.first_breaking = partial(library.function("first_breaking", *FIRST), 0)
         if self.symmetry:
             self._represent: Any = library.function("represent", None, WORDS, COUNT)
             self._weigh: Any = library.function("weigh_all", NUMBER, WORDS, COUNT)
-        self.first = [library.function(name, COUNT, WORDS, COUNT) for name in names]
+        self.first = [
+            partial(library.function(name, *FIRST), instance)
+            for name, instances in zip(names, asked, strict=True)
+            for instance in range(instances)
+        ]
 
     def hashes(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Hash packed states, a row each."""
@@ -155,20 +171,20 @@ class Program:
         initial = tuple(self.initial)
         if self.is_rolled:
             self._lay_out(fixed_cells(self.encoder, self.cells, initial), symmetry)
-            asked, promises = asked_of(self.encoder)
+            asked, promised = asked_of(self.encoder)
             branching = branching_of(self.encoder)
             module = write_rolled_module(self.encoder, self.cells, self.layout, self.symmetry)
         else:
             grounded = ground(self.encoder, self.cells, initial)
             self._lay_out(grounded.fixed, symmetry)
-            asked = len(grounded.sometimes) + len(grounded.premises)
-            promises, branching = len(grounded.promises), len(grounded.commands)
+            asked = [1] * (len(grounded.sometimes) + len(grounded.premises))
+            promised, branching = [1] * (len(grounded.promises) // 2), len(grounded.commands)
             module = write_module(grounded, self.layout, self.symmetry)
         about = {
             "fixed": list(self.layout.fixed.items()),
             "branching": branching,
             "asked": asked,
-            "promises": promises,
+            "promised": promised,
         }
         return about, module
 

@@ -58,10 +58,7 @@ def evened(cells: Sequence[Cell]) -> tuple[Cell, ...]:
 
 def branching_of(encoder: Encoder) -> int:
     """Give the most successors of a state."""
-    return sum(
-        prod(encoder.size(variable.sort) for variable in command.parameters)
-        for command in encoder.traced.commands
-    )
+    return sum(encoder.count(command.parameters) for command in encoder.traced.commands)
 
 
 def fixed_cells(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> dict[int, int]:
@@ -116,27 +113,30 @@ def write_rolled_module(
     def breaks(at: Evaluation) -> ir.Value:
         return at.build.not_(_all_hold(at, traced.properties_of(Role.ALWAYS)))
 
-    def truth(parts: Sequence[Expr], bound: Mapping[Var, ir.Value]) -> Truth:
-        return lambda build, state: known.over(build, state).all_of(parts, bound)
-
-    write_first(module, layout, "first_breaking", lambda b, state: breaks(known.over(b, state)))
-    asked = [truth(parts, bound) for parts, bound in _instances(encoder, Role.SOMETIMES)]
+    write_first(module, layout, "first_breaking", lambda b, _, state: breaks(known.over(b, state)))
+    asked = [
+        _for_instance(known, form.parameters, [part for _, part in form.conjuncts])
+        for form in traced.properties_of(Role.SOMETIMES)
+    ]
     for form, _, premise_ in premises_of(traced, Role.ALWAYS):
         asked.append(_some(known, form.parameters, premise_))
     for number, part in enumerate(asked):
         write_first(module, layout, f"first_{number}", part)
-    promised = [truth([part], bound) for parts, bound in _promised(encoder) for part in parts]
-    for number, part in enumerate(promised):
-        write_marks(module, layout, f"mark_{number}", part)
+    sides = [(form, side) for form, promise in _promised(encoder) for side in promise]
+    for number, (form, side) in enumerate(sides):
+        truth = _for_instance(known, form.parameters, [side])
+        write_marks(module, layout, f"mark_{number}", truth)
     return module
 
 
-def asked_of(encoder: Encoder) -> tuple[int, int]:
-    """Count the functions `first_<n>` and `mark_<n>`."""
-    premises = len(list(premises_of(encoder.traced, Role.ALWAYS)))
-    return len(list(_instances(encoder, Role.SOMETIMES))) + premises, 2 * len(
-        list(_promised(encoder))
-    )
+def asked_of(encoder: Encoder) -> tuple[list[int], list[int]]:
+    """Count the instances of each `first_<n>`, and of each promise, which has two `mark_<n>`."""
+    traced = encoder.traced
+    sometimes = [encoder.count(form.parameters) for form in traced.properties_of(Role.SOMETIMES)]
+    premises = [1 for _ in premises_of(traced, Role.ALWAYS)]
+    return [*sometimes, *premises], [
+        encoder.count(form.parameters) for form, _ in _promised(encoder)
+    ]
 
 
 class _RolledExpand(Expand):
@@ -196,11 +196,11 @@ class _RolledExpand(Expand):
             store(build, self.words, self.target)
             for update in command.updates:
                 self._write_update(at, update, bound, action)
+            self.write_successor(load(build, self.target, self.layout.words), action)
             breaks = self._breaks_a_step(at)
             if breaks is not None:
                 with build.if_then(breaks, likely=False):
                     self.stop(Event.STEP, action)
-            self.write_successor(load(build, self.target, self.layout.words), action)
 
     def _write_update(
         self, at: Evaluation, update: Update, bound: Mapping[Var, ir.Value], action: ir.Value
@@ -245,25 +245,25 @@ def _all_hold(at: Evaluation, forms: Iterable[PropertyForm]) -> ir.Value:
 
 
 def _some(known: Expressions, variables: Sequence[Var], part: Expr) -> Truth:
-    return lambda build, state: known.over(build, state).for_some(variables, [part])
+    return lambda build, _, state: known.over(build, state).for_some(variables, [part])
 
 
-def _instances(
-    encoder: Encoder, *roles: Role
-) -> Iterator[tuple[tuple[Expr, ...], dict[Var, ir.Value]]]:
-    """List the parts of each property of a role, for each combination of arguments."""
-    for role in roles:
-        for form in encoder.traced.properties_of(role):
-            for keys in encoder.keys_of(variable.sort for variable in form.parameters):
-                bound = dict(zip(form.parameters, map(I64, keys), strict=True))
-                yield tuple(part for _, part in form.conjuncts), bound
+def _for_instance(known: Expressions, variables: Sequence[Var], parts: Sequence[Expr]) -> Truth:
+    """Write a conjunction for the elements whose place among all an instance is."""
+
+    def truth(build: ir.IRBuilder, instance: ir.Value, state: ir.Value) -> ir.Value:
+        bound = known.keys_at(build, variables, instance)
+        return known.over(build, state).all_of(parts, bound)
+
+    return truth
 
 
-def _promised(encoder: Encoder) -> Iterator[tuple[tuple[Expr, ...], dict[Var, ir.Value]]]:
-    """List premise and goal of each promise; that of `eventually` is always made."""
+def _promised(encoder: Encoder) -> Iterator[tuple[PropertyForm, tuple[Expr, ...]]]:
+    """List the promises with premise and goal; that of `eventually` is always made."""
     for role in PROMISES:
-        for parts, bound in _instances(encoder, role):
-            yield ((TRUE, *parts) if role is Role.EVENTUALLY else parts), bound
+        for form in encoder.traced.properties_of(role):
+            parts = tuple(part for _, part in form.conjuncts)
+            yield form, (TRUE, *parts) if role is Role.EVENTUALLY else parts
 
 
 def _arrays(cells: Sequence[Cell], fixed: Mapping[int, int]) -> dict[str, Array]:
@@ -312,13 +312,10 @@ def _tables(module: ir.Module, values: Mapping[str, Sequence[int]]) -> dict[str,
 def _terms(encoder: Encoder) -> Iterator[int]:
     """Estimate how many ground terms a model has, part by part."""
 
-    def count(variables: Iterable[Var]) -> int:
-        return prod(encoder.size(variable.sort) for variable in variables)
-
     def terms(expr: Expr) -> int:
         match expr:
             case Quantified(_, variables, body, _):
-                return count(variables) * terms(body)
+                return encoder.count(variables) * terms(body)
             case Apply(_, parts, _):
                 return 1 + sum(map(terms, parts))
             case Read(_, keys, _):
@@ -328,11 +325,13 @@ def _terms(encoder: Encoder) -> Iterator[int]:
                 return 1
 
     def all_terms(form: PropertyForm) -> int:
-        return count(form.parameters) * sum(terms(part) for _, part in form.conjuncts)
+        return encoder.count(form.parameters) * sum(terms(part) for _, part in form.conjuncts)
 
     traced = encoder.traced
     of_step = sum(map(all_terms, traced.properties_of(Role.EVERY_STEP)))
     for command in traced.commands:
-        changes = sum(count(u.keys) * terms(u.value) for u in command.updates)
-        yield count(command.parameters) * (sum(map(terms, command.guard)) + changes + of_step)
+        changes = sum(encoder.count(u.keys) * terms(u.value) for u in command.updates)
+        yield encoder.count(command.parameters) * (
+            sum(map(terms, command.guard)) + changes + of_step
+        )
     yield from (all_terms(form) for form in traced.properties if not form.takes_a_step)
