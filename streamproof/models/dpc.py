@@ -20,16 +20,13 @@ What is abstracted away, and why that is sound
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Annotated, Any, ClassVar, TypeAlias, assert_never
+from typing import Any, ClassVar, assert_never
 
 from streamproof.lang import (
     Domain,
-    Element,
     Fairness,
     Map,
     Model,
-    Range,
     action,
     always,
     count,
@@ -43,13 +40,32 @@ from streamproof.lang import (
     require,
     sometimes,
 )
+from streamproof.models.dpc_state import (
+    Bucket,
+    Client,
+    Machine,
+    MachineStep,
+    Operator,
+    Stream,
+    Style,
+    System,
+    Tuples,
+    View,
+    go_back,
+    on_insertion,
+    on_rec_done,
+    on_tentative,
+    on_undo,
+    process,
+    process_and_log,
+    size,
+    take_checkpoint,
+)
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
     Condition,
     EmitTentative,
-    Node,
     NodeEffect,
-    NodeStep,
     Policy,
     RecDone,
     TakeCheckpoint,
@@ -57,103 +73,6 @@ from streamproof.protocols.dpc import (
     initial_node,
 )
 from streamproof.protocols.sunion import EmitStable
-
-
-class Stream(Element):
-    """An input of the node."""
-
-
-class Bucket(Element):
-    """An interval of time."""
-
-
-Count = Annotated[int, Range(0, "numbers")]
-Machine: TypeAlias = Node[Stream]
-MachineStep: TypeAlias = NodeStep[Stream]
-Tuples: TypeAlias = Map[tuple[Stream, Bucket], bool]
-"""Some of the tuples: each is known by its stream and its bucket."""
-
-
-class Style(Enum):
-    """How the operator goes back to where a failure began."""
-
-    CHECKPOINT_REDO = "checkpoint_redo"
-    UNDO_REDO = "undo_redo"
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator that numbers the tuples that pass it.
-
-    Attributes
-    ----------
-    position : the last number
-    checkpoint : the position that it was told to keep, which checkpoint/redo goes back to
-    log : how many tuples it has numbered since, which undo/redo undoes
-    """
-
-    position: Count
-    checkpoint: Count
-    log: Count
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A tuple in the client's view.
-
-    Attributes
-    ----------
-    place : the place of the tuple among all others there; 0 if it is not in the view
-    position : the number that the operator gave it
-    """
-
-    place: Count
-    position: Count
-
-
-View: TypeAlias = Map[tuple[Stream, Bucket], Entry]
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """What a client has been told.
-
-    Attributes
-    ----------
-    stable, tail : the stable prefix of its view, and the tentative tail behind it
-    stable_count, tail_count : their lengths
-    owed : what was ever in the tail and is not in the prefix
-    settled : REC_DONE is the last that it heard of any tentative tuple
-    """
-
-    stable: View
-    tail: View
-    stable_count: Count
-    tail_count: Count
-    owed: Tuples
-    settled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """The node, what surrounds it, and what may still go wrong.
-
-    Attributes
-    ----------
-    read : per stream, the first bucket of which the tuple has not been read
-    sent : per stream, the first bucket of which the tuple has not been emitted tentatively
-    down : per stream, its link has failed
-    failed_again : a failure has begun in the middle of corrections
-    """
-
-    node: Machine
-    read: Map[Stream, Count]
-    sent: Map[Stream, Count]
-    down: Map[Stream, bool]
-    operator: Operator
-    client: Client
-    failures_left: Annotated[int, Range(0, "failures")]
-    failed_again: bool
 
 
 @dataclass(frozen=True)
@@ -237,7 +156,7 @@ class Dpc(Model[System]):
     @init
     def start(self) -> System:
         """Nothing has been read."""
-        none = Map.fill(self.streams, self.buckets, Entry(0, 0))
+        none = Map.fill(self.streams, self.buckets, 0)
         zero = Map.fill(self.streams, 0)
         nothing = Map.fill(self.streams, self.buckets, False)
         return System(
@@ -282,7 +201,7 @@ class Dpc(Model[System]):
     def emit(self, s: System, b: Bucket) -> System:
         """The node emits what is complete, to the end of a bucket."""
         end = self.number[b] + 1
-        node, effects = self.emit_machine(s.node, end, self.size(self.complete(s, end)))
+        node, effects = self.emit_machine(s.node, end, size(self.complete(s, end)))
         return self.carry_out(s, node, effects)
 
     @action
@@ -290,7 +209,7 @@ class Dpc(Model[System]):
         """The node has waited too long for a bucket, which happens only while a link is down."""
         require(exists(self.streams, lambda a: s.down[a]))
         end = self.number[b] + 1
-        number = self.size(self.incomplete(s, end))
+        number = size(self.incomplete(s, end))
         node, effects = self.on_timeout(s.node, Policy.PROCESS, end, number)
         after = self.carry_out(s, node, effects)
         again = s.node.condition == Condition.STABILIZATION
@@ -300,7 +219,7 @@ class Dpc(Model[System]):
     def emit_tentative(self, s: System, b: Bucket) -> System:
         """The node emits at once what has arrived, since it is in UP_FAILURE anyway."""
         end = self.number[b] + 1
-        number = self.size(self.incomplete(s, end))
+        number = size(self.incomplete(s, end))
         node, effects = protocol.emit_tentative(s.node, Policy.PROCESS, end, number)
         return self.carry_out(s, node, effects)
 
@@ -319,13 +238,14 @@ class Dpc(Model[System]):
                 case EmitStable(_, end):
                     s = self.insert(s, self.complete(s, end))
                 case TakeCheckpoint():
-                    s = self.take_checkpoint(s)
+                    s = replace(s, operator=take_checkpoint(s.operator))
                 case EmitTentative(_, end):
-                    s = self.guess(s, self.incomplete(s, end), end)
+                    s = self.mark_sent(self.guess(s, self.incomplete(s, end)), end)
                 case Undo(stable):
-                    s = self.revoke(self.go_back(s), stable)
+                    s = replace(s, operator=go_back(s.operator, self.style))
+                    s = self.revoke(replace(s, sent=s.sent.map(lambda _: 0)), stable)
                 case RecDone():
-                    s = replace(s, client=replace(s.client, settled=True))
+                    s = replace(s, client=on_rec_done(s.client))
                 case _:
                     assert_never(effect)
         return replace(s, node=node)
@@ -340,92 +260,40 @@ class Dpc(Model[System]):
         )
 
     def incomplete(self, s: System, end: int) -> Tuples:
-        """Give those of them that were not emitted tentatively."""
+        """Give those of them that were not emitted since the checkpoint."""
         return self.complete(s, end).map_items(
             lambda a, b, arrived: arrived and s.sent[a] <= self.number[b]
         )
 
-    def size(self, chosen: Tuples) -> int:
-        """Count the chosen tuples."""
-        return count(chosen, lambda a, b: chosen[a, b])
+    def mark_sent(self, s: System, end: int) -> System:
+        """Remember that what has arrived is emitted, to the end of a bucket."""
+        return replace(s, sent=s.sent.map_items(lambda a, old: max(old, min(s.read[a], end))))
+
+    def numbered(self, s: System, chosen: Tuples) -> View:
+        """Let tuples pass the operator in the order of the serializer."""
+        return chosen.map_items(lambda a, b, _: s.operator.position + self.ahead(chosen, a, b) + 1)
 
     def ahead(self, chosen: Tuples, a: Stream, b: Bucket) -> int:
-        """Count the chosen tuples that come before one of them in the order of the serializer."""
+        """Count the chosen tuples that come before one of them."""
         return count(chosen, lambda c, d: chosen[c, d] and self.precedes(c, d, a, b))
 
     def precedes(self, a: Stream, b: Bucket, c: Stream, d: Bucket) -> bool:
         """Tell whether the tuple of stream a and bucket b comes before that of c and d."""
         return self.rank[a, b] < self.rank[c, d]
 
-    def appended(self, s: System, view: View, chosen: Tuples, length: int) -> View:
-        """Put tuples that pass the operator behind those of a view."""
-        return view.map_items(
-            lambda a, b, entry: (
-                Entry(
-                    place=length + self.ahead(chosen, a, b) + 1,
-                    position=s.operator.position + self.ahead(chosen, a, b) + 1,
-                )
-                if chosen[a, b]
-                else entry
-            )
-        )
-
     def insert(self, s: System, chosen: Tuples) -> System:
         """Emit tuples as INSERTION."""
-        number = self.size(chosen)
-        client = replace(
-            s.client,
-            stable=self.appended(s, s.client.stable, chosen, s.client.stable_count),
-            stable_count=s.client.stable_count + number,
-            owed=s.client.owed.map_items(lambda a, b, owed: owed and not chosen[a, b]),
-        )
-        operator = replace(s.operator, position=s.operator.position + number)
-        return replace(s, client=client, operator=operator)
+        client = on_insertion(s.client, chosen, self.numbered(s, chosen))
+        return replace(s, client=client, operator=process(s.operator, size(chosen)))
 
-    def guess(self, s: System, chosen: Tuples, end: int) -> System:
+    def guess(self, s: System, chosen: Tuples) -> System:
         """Emit tuples as TENTATIVE."""
-        number = self.size(chosen)
-        length = s.client.stable_count + s.client.tail_count
-        client = replace(
-            s.client,
-            tail=self.appended(s, s.client.tail, chosen, length),
-            tail_count=s.client.tail_count + number,
-            owed=s.client.owed.map_items(lambda a, b, owed: owed or chosen[a, b]),
-            settled=s.client.settled & (number == 0),
-        )
-        operator = replace(
-            s.operator,
-            position=s.operator.position + number,
-            log=s.operator.log + number,
-        )
-        sent = s.sent.map_items(lambda a, sent: max(sent, min(s.read[a], end)))
-        return replace(s, client=client, operator=operator, sent=sent)
-
-    def take_checkpoint(self, s: System) -> System:
-        """Keep the operator's state, and begin its log."""
-        return replace(s, operator=replace(s.operator, checkpoint=s.operator.position, log=0))
-
-    def go_back(self, s: System) -> System:
-        """Take the operator back to its checkpoint, or undo what is in its log."""
-        undone = s.operator.position - s.operator.log
-        position = s.operator.checkpoint if self.style == Style.CHECKPOINT_REDO else undone
-        return replace(
-            s,
-            operator=replace(s.operator, position=position, log=0),
-            sent=s.sent.map(lambda _: 0),
-        )
+        client = on_tentative(s.client, chosen, self.numbered(s, chosen))
+        return replace(s, client=client, operator=process_and_log(s.operator, size(chosen)))
 
     def revoke(self, s: System, stable: int) -> System:
-        """Revoke everything in the client's view but its first tuples."""
-        left = s.client.stable.map(lambda e: e if e.place <= stable else Entry(0, 0))
-        client = replace(
-            s.client,
-            stable=left,
-            tail=s.client.tail.map(lambda _: Entry(0, 0)),
-            stable_count=min(s.client.stable_count, stable),
-            tail_count=0,
-        )
-        return replace(s, client=client)
+        """Emit UNDO."""
+        return replace(s, client=on_undo(s.client, stable))
 
     # ----------------------------------------------------------------------- properties
 
@@ -435,15 +303,10 @@ class Dpc(Model[System]):
         view = s.client.stable
         return {
             "right": forall(
-                view,
-                lambda a, b: implies(
-                    view[a, b].place > 0,
-                    view[a, b] == Entry(self.rank[a, b], self.rank[a, b]),
-                ),
+                view, lambda a, b: implies(view[a, b] > 0, view[a, b] == self.rank[a, b])
             ),
             "whole": forall(
-                view,
-                lambda a, b: (view[a, b].place > 0) == (self.rank[a, b] <= s.client.stable_count),
+                view, lambda a, b: (view[a, b] > 0) == (self.rank[a, b] <= s.client.stable_count)
             ),
         }
 
@@ -451,7 +314,7 @@ class Dpc(Model[System]):
     def undo_revokes_no_stable_tuple(self, before: System, after: System) -> bool:
         """What is stable stays."""
         old, new = before.client.stable, after.client.stable
-        return forall(old, lambda a, b: implies(old[a, b].place > 0, new[a, b] == old[a, b]))
+        return forall(old, lambda a, b: implies(old[a, b] > 0, new[a, b] == old[a, b]))
 
     @every_step
     def corrections_follow_undo(self, before: System, after: System) -> bool:
@@ -461,13 +324,17 @@ class Dpc(Model[System]):
         )
 
     @always
-    def rec_done_is_true(self, s: System) -> bool:
-        """After REC_DONE nothing is tentative, and all that ever was has been corrected."""
-        return implies(
-            s.client.settled,
-            s.client.tail_count == 0
-            and not exists(s.client.owed, lambda a, b: s.client.owed[a, b]),
-        )
+    def rec_done_is_true(self, s: System) -> dict[str, bool]:
+        """After REC_DONE nothing is tentative, and all that ever was has been corrected.
+
+        So it is while the node answers that it is STABLE.
+        """
+        is_corrected = not exists(s.client.owed, lambda a, b: s.client.owed[a, b])
+        is_stable = s.node.condition == Condition.STABLE
+        return {
+            "heard": implies(s.client.settled, s.client.tail_count == 0 and is_corrected),
+            "answered": implies(is_stable, s.client.tail_count == 0 and is_corrected),
+        }
 
     @always
     def guesses_need_a_failure(self, s: System) -> bool:

@@ -32,7 +32,7 @@ from streamproof.lang import (
     require,
     sometimes,
 )
-from streamproof.models.dpc import Bucket, Machine, Stream
+from streamproof.models.dpc_state import Bucket, Machine, Stream
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
     Condition,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import exists, require
-from streamproof.models.dpc import Bucket, Dpc, Machine, MachineStep, Stream, System, Tuples
+from streamproof.models.dpc import Dpc
+from streamproof.models.dpc_state import Bucket, Machine, MachineStep, Stream, System, Tuples
 from streamproof.models.mutant import Mutant
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
@@ -23,9 +24,8 @@ from streamproof.protocols.sunion import EmitStable
 class Mislabel(Dpc):
     """What is incomplete is emitted as INSERTION."""
 
-    def guess(self, s: System, chosen: Tuples, end: int) -> System:
+    def guess(self, s: System, chosen: Tuples) -> System:
         """Tell the client that the tuples are stable."""
-        del end
         return self.insert(s, chosen)
 
 
@@ -125,7 +125,7 @@ MUTANTS = (
         UndoStable,
         _ONE_STREAM,
         "undo_revokes_no_stable_tuple",
-        18,
+        9,
         "the client loses a stable tuple, which nobody sends again",
     ),
     Mutant(
@@ -157,7 +157,7 @@ MUTANTS = (
         RecDoneEarly,
         _ONE_STREAM,
         "rec_done_is_true",
-        16,
+        9,
         "the client takes its view for corrected while a tuple that it has seen is missing",
     ),
     Mutant(
