@@ -88,7 +88,7 @@ class Dpc(Model[System]):
 
     protocol_name: ClassVar[str] = "dpc"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
-        "small": {"failures": 1},
+        "small": {"buckets": 1},
         "default": {"failures": 2},
         "undo": {"failures": 2, "style": Style.UNDO_REDO},
     }
@@ -162,7 +162,6 @@ class Dpc(Model[System]):
         return System(
             node=initial_node(zero, 0),
             read=zero,
-            sent=zero,
             down=Map.fill(self.streams, False),
             operator=Operator(0, 0, 0),
             client=Client(none, none, 0, 0, nothing, False),
@@ -240,10 +239,10 @@ class Dpc(Model[System]):
                 case TakeCheckpoint():
                     s = replace(s, operator=take_checkpoint(s.operator))
                 case EmitTentative(_, end):
-                    s = self.mark_sent(self.guess(s, self.incomplete(s, end)), end)
+                    s = self.guess(s, self.incomplete(s, end))
                 case Undo(stable):
                     s = replace(s, operator=go_back(s.operator, self.style))
-                    s = self.revoke(replace(s, sent=s.sent.map(lambda _: 0)), stable)
+                    s = self.revoke(s, stable)
                 case RecDone():
                     s = replace(s, client=on_rec_done(s.client))
                 case _:
@@ -260,14 +259,10 @@ class Dpc(Model[System]):
         )
 
     def incomplete(self, s: System, end: int) -> Tuples:
-        """Give those of them that were not emitted since the checkpoint."""
+        """Give those of them that were not emitted tentatively: the tail has the others."""
         return self.complete(s, end).map_items(
-            lambda a, b, arrived: arrived and s.sent[a] <= self.number[b]
+            lambda a, b, arrived: arrived and s.client.tail[a, b] == 0
         )
-
-    def mark_sent(self, s: System, end: int) -> System:
-        """Remember that what has arrived is emitted, to the end of a bucket."""
-        return replace(s, sent=s.sent.map_items(lambda a, old: max(old, min(s.read[a], end))))
 
     def numbered(self, s: System, chosen: Tuples) -> View:
         """Let tuples pass the operator in the order of the serializer."""

@@ -93,7 +93,8 @@ class DpcCounts(Model[Counts]):
 
     protocol_name: ClassVar[str] = "dpc"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
-        "default": {"streams": 2, "buckets": 2, "tuples": 2},
+        "small": {"streams": 1, "tuples": 1},
+        "default": {"tuples": 2},
     }
 
     streams: Domain[Stream]

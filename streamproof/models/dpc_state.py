@@ -82,14 +82,12 @@ class System:
     Attributes
     ----------
     read : per stream, the first bucket of which the tuple has not been read
-    sent : per stream, the first bucket of which the tuple has not been emitted tentatively
     down : per stream, its link has failed
     failed_again : a failure has begun in the middle of corrections
     """
 
     node: Machine
     read: Map[Stream, Count]
-    sent: Map[Stream, Count]
     down: Map[Stream, bool]
     operator: Operator
     client: Client

@@ -1,0 +1,416 @@
+"""The DPC node, event by event and at random, with plain values: as a binding drives it.
+
+At random it is driven with tuples that arrive in any order, and its effects are carried out on
+plain lists. Beside it stands an oracle that sorts all tuples there are and knows no buckets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from streamproof.lang import Disabled, Domain, Map
+from streamproof.protocols.dpc import (
+    Condition,
+    EmitTentative,
+    Policy,
+    RecDone,
+    TakeCheckpoint,
+    Undo,
+    emit,
+    emit_tentative,
+    initial_node,
+    is_corrected,
+    on_boundary,
+    on_timeout,
+    restart,
+    stabilize,
+)
+from streamproof.protocols.sunion import EmitStable
+
+STREAMS = Domain.of("stream", ("ewr", "jfk"))
+
+
+@pytest.fixture
+def fresh():
+    return initial_node(Map.fill(STREAMS, 0), 0)
+
+
+def told(node, **boundaries):
+    """Give a node that has read boundaries."""
+    for stream, bucket in boundaries.items():
+        node, effects = on_boundary(node, stream, bucket)
+        assert effects == ()
+    return node
+
+
+@pytest.fixture
+def failed(fresh):
+    """Give a node whose second stream is silent: bucket 0 is stable, bucket 1 and 2 are not."""
+    node, _ = emit(told(fresh, ewr=3, jfk=1), 1, 4)
+    return on_timeout(node, Policy.PROCESS, 3, 5)[0]
+
+
+# --------------------------------------------------------------------------- STABLE
+
+
+def test_complete_buckets_are_emitted_stable_and_counted(fresh):
+    node, effects = emit(told(fresh, ewr=2, jfk=3), 2, 7)
+    assert effects == (EmitStable(0, 2),)
+    assert (node.condition, node.stable) == (Condition.STABLE, 7)
+
+
+def test_what_is_not_complete_is_not_emitted_stable(fresh):
+    with pytest.raises(Disabled):
+        emit(told(fresh, ewr=9), 1, 0)
+
+
+def test_a_number_of_tuples_is_never_negative(failed, fresh):
+    with pytest.raises(AssertionError):
+        emit(told(fresh, ewr=1, jfk=1), 1, -1)
+    with pytest.raises(AssertionError):
+        emit_tentative(failed, Policy.PROCESS, 4, -1)
+
+
+# --------------------------------------------------------------------------- UP_FAILURE
+
+
+def test_a_checkpoint_is_taken_before_the_first_tentative_tuple(fresh):
+    node, effects = on_timeout(told(fresh, ewr=2), Policy.PROCESS, 2, 3)
+    assert effects == (TakeCheckpoint(), EmitTentative(0, 2))
+    assert (node.condition, node.tentative) == (Condition.UP_FAILURE, 3)
+
+
+def test_the_serializer_stays_where_the_failure_began(failed):
+    assert (failed.serializer.emitted, failed.reached, failed.stable) == (1, 3, 4)
+
+
+def test_complete_buckets_do_not_time_out(fresh):
+    node = told(fresh, ewr=2, jfk=1)
+    with pytest.raises(Disabled):
+        on_timeout(node, Policy.PROCESS, 2, 1)
+    assert on_timeout(emit(node, 1, 1)[0], Policy.PROCESS, 2, 1)[1][0] == TakeCheckpoint()
+
+
+def test_complete_buckets_too_are_tentative_in_a_failure(failed):
+    with pytest.raises(Disabled):
+        emit(told(failed, jfk=9), 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "at_once", "on_time_out"),
+    [
+        (Policy.PROCESS, True, True),
+        (Policy.DELAY, False, True),
+        (Policy.SUSPEND, False, False),
+    ],
+    ids=str,
+)
+def test_a_policy_says_when_more_is_emitted_tentatively(failed, policy, at_once, on_time_out):
+    for event, is_allowed in ((emit_tentative, at_once), (on_timeout, on_time_out)):
+        if is_allowed:
+            node, effects = event(failed, policy, 5, 2)
+            assert effects == (EmitTentative(1, 5),)  # and no second checkpoint
+            assert (node.reached, node.tentative) == (5, 7)
+        else:
+            with pytest.raises(Disabled):
+                event(failed, policy, 5, 2)
+
+
+def test_nothing_is_emitted_at_once_before_a_failure(fresh):
+    with pytest.raises(Disabled):
+        emit_tentative(fresh, Policy.PROCESS, 1, 1)
+
+
+# --------------------------------------------------------------------------- STABILIZATION
+
+
+def test_a_node_stabilizes_when_what_has_waited_too_long_is_complete(failed):
+    assert not is_corrected(failed, 3)
+    healed = told(failed, jfk=3)
+    assert is_corrected(healed, 3)
+    assert not is_corrected(healed, 4)
+    node, effects = stabilize(healed, 3)
+    assert effects == (Undo(4),)
+    assert (node.condition, node.tentative) == (Condition.STABILIZATION, 0)
+
+
+def test_a_node_that_guessed_without_a_tuple_has_nothing_to_revoke(fresh):
+    node, _ = on_timeout(fresh, Policy.PROCESS, 1, 0)
+    assert stabilize(told(node, ewr=1, jfk=1), 1)[1] == ()
+
+
+def test_corrections_come_in_steps_and_the_last_is_followed_by_rec_done(failed):
+    node, _ = stabilize(told(failed, jfk=3), 3)
+    node, effects = emit(node, 2, 6)
+    assert (effects, node.condition) == ((EmitStable(1, 2),), Condition.STABILIZATION)
+    node, effects = emit(node, 3, 6)
+    assert (effects, node.condition) == ((EmitStable(2, 3), RecDone()), Condition.STABLE)
+    assert node.stable == 16
+
+
+def test_rec_done_waits_for_all_that_was_ever_guessed(failed):
+    node, _ = emit_tentative(failed, Policy.PROCESS, 8, 1)
+    node, _ = stabilize(told(node, jfk=3), 3)
+    node, effects = emit(node, 3, 1)
+    assert (effects, node.condition) == ((EmitStable(1, 3),), Condition.STABILIZATION)
+
+
+def test_a_failure_in_the_middle_of_corrections_starts_from_the_last_of_them(failed):
+    node, _ = emit(stabilize(told(failed, jfk=3), 3)[0], 2, 6)
+    node, effects = on_timeout(node, Policy.PROCESS, 4, 2)
+    assert effects == (TakeCheckpoint(), EmitTentative(2, 4))
+    assert (node.condition, node.stable, node.tentative) == (Condition.UP_FAILURE, 10, 2)
+    assert stabilize(told(node, ewr=4, jfk=4), 4)[1] == (Undo(10),)
+
+
+# --------------------------------------------------------------------------- FAILURE
+
+
+def test_a_node_that_crashed_comes_back_with_its_stable_output(failed):
+    node, effects = restart(failed, 3)
+    assert effects == (Undo(4),)
+    assert node.condition == Condition.FAILURE
+    assert (node.serializer.emitted, node.stable, node.tentative) == (1, 4, 0)
+    assert node.serializer.boundary == Map.fill(STREAMS, 1)
+
+
+def test_a_node_that_rebuilds_its_state_guesses_nothing(failed):
+    node, _ = restart(failed, 3)
+    with pytest.raises(Disabled):
+        on_timeout(node, Policy.PROCESS, 3, 1)
+    node, _ = emit(told(node, ewr=3, jfk=3), 2, 6)
+    assert node.condition == Condition.FAILURE
+    assert emit(node, 3, 6)[1] == (EmitStable(2, 3), RecDone())
+
+
+def test_a_node_that_has_nothing_to_rebuild_is_stable_at_once(fresh):
+    node, effects = restart(emit(told(fresh, ewr=2, jfk=2), 2, 3)[0], 2)
+    assert (node.condition, effects) == (Condition.STABLE, (Undo(3), RecDone()))
+
+
+# --------------------------------------------------------------------------- at random
+
+BUCKETS_MAX = 6
+
+
+class NodeMachine(RuleBasedStateMachine):
+    """A node, its operator and its client, as a binding would have them."""
+
+    mistakes = {}  # events that are replaced by mistaken ones
+
+    @initialize(
+        policy=st.sampled_from(Policy),
+        source=st.lists(
+            st.tuples(st.integers(0, BUCKETS_MAX - 1), st.sampled_from(STREAMS.elements)),
+            max_size=12,
+        ),
+    )
+    def start(self, policy, source):
+        """Choose which tuples there will ever be: pairs of a bucket and a stream, and a number."""
+        self.policy = policy
+        self.source = sorted((b, stream, n) for n, (b, stream) in enumerate(source))
+        self.node = initial_node(Map.fill(STREAMS, 0), 0)
+        self.come = dict.fromkeys(STREAMS, 0)  # tuples of a stream that have arrived
+        self.processed = self.checkpoint = ()  # what the operator has seen, in order
+        self.prefix, self.tail, self.guessed = [], [], set()
+        self.rec_done = False
+
+    def of(self, stream):
+        """List the tuples of a stream, in order."""
+        return [each for each in self.source if each[1] == stream]
+
+    def arrived(self, begin, end):
+        """List what has arrived of a range of buckets, in order."""
+        come = [each for stream in STREAMS for each in self.of(stream)[: self.come[stream]]]
+        return sorted(each for each in come if begin <= each[0] < end)
+
+    def look_for_new(self, end):
+        """List what a tentative emission gives: what the client does not have."""
+        shown = [each for each, _ in self.tail]
+        kept = self.arrived(self.node.serializer.emitted, end)
+        self.new = [each for each in kept if each not in shown]
+
+    def tried(self, is_possible, event, *arguments):
+        """Step the node, or see it refuse, as the oracle says."""
+        try:
+            node, effects = self.mistakes.get(event, event)(self.node, *arguments)
+        except Disabled:
+            assert not is_possible
+        else:
+            assert is_possible
+            self.node = node
+            self.carry_out(effects)
+
+    def carry_out(self, effects):
+        for effect in effects:
+            match effect:
+                case EmitStable(begin, end):
+                    assert not self.tail
+                    self.prefix += self.through(self.arrived(begin, end))
+                case TakeCheckpoint():
+                    self.checkpoint = self.processed
+                case EmitTentative():
+                    new = self.through(self.new)
+                    self.tail += new
+                    self.guessed |= {each for each, _ in new}
+                    self.rec_done = self.rec_done and not new
+                case Undo(stable):
+                    assert stable == len(self.prefix)
+                    self.tail.clear()
+                    self.processed = self.checkpoint
+                case RecDone():
+                    self.rec_done = True
+
+    def through(self, tuples):
+        """Let tuples pass the operator, whose result is a tuple and all before it."""
+        results = []
+        for each in tuples:
+            self.processed = (*self.processed, each)
+            results.append((each, self.processed))
+        return results
+
+    def is_whole(self, end):
+        """Tell whether both streams have said that nothing before an end will follow."""
+        return all(self.node.serializer.boundary[stream] >= end for stream in STREAMS)
+
+    @rule(stream=st.sampled_from(STREAMS.elements))
+    def arrive(self, stream):
+        self.come[stream] = min(self.come[stream] + 1, len(self.of(stream)))
+
+    @rule(stream=st.sampled_from(STREAMS.elements), bucket=st.integers(0, BUCKETS_MAX))
+    def promise(self, stream, bucket):
+        """A boundary comes, and before it the tuples of earlier buckets."""
+        before = sum(each[0] < bucket for each in self.of(stream))
+        self.come[stream] = max(self.come[stream], before)
+        self.tried(True, on_boundary, stream, bucket)
+
+    @rule(end=st.integers(0, BUCKETS_MAX))
+    def emit_stable(self, end):
+        begin = self.node.serializer.emitted
+        is_possible = (
+            self.node.condition != Condition.UP_FAILURE and begin < end and self.is_whole(end)
+        )
+        self.tried(is_possible, emit, end, len(self.arrived(begin, end)))
+
+    @rule(end=st.integers(0, BUCKETS_MAX))
+    def time_out(self, end):
+        begin = self.node.serializer.emitted
+        self.look_for_new(end)
+        is_possible = (
+            begin < end
+            and {
+                Condition.STABLE: not self.is_whole(begin + 1),
+                Condition.UP_FAILURE: self.policy != Policy.SUSPEND,
+                Condition.STABILIZATION: not self.is_whole(end),
+                Condition.FAILURE: False,
+            }[self.node.condition]
+        )
+        self.tried(is_possible, on_timeout, self.policy, end, len(self.new))
+
+    @rule(end=st.integers(0, BUCKETS_MAX))
+    def go_on(self, end):
+        self.look_for_new(end)
+        is_possible = (
+            self.node.condition == Condition.UP_FAILURE
+            and self.policy == Policy.PROCESS
+            and self.node.serializer.emitted < end
+        )
+        self.tried(is_possible, emit_tentative, self.policy, end, len(self.new))
+
+    @rule(due=st.integers(0, BUCKETS_MAX))
+    def correct(self, due):
+        is_possible = (
+            self.node.condition == Condition.UP_FAILURE
+            and self.node.serializer.emitted < due
+            and self.is_whole(due)
+        )
+        self.tried(is_possible, stabilize, due)
+
+    @rule(later=st.integers(0, 2))
+    def crash(self, later):
+        """What is not stable is forgotten; sources give again what was not emitted stable."""
+        kept = self.node.serializer.emitted
+        present = max([kept, *(each[0] + 1 for each in self.guessed)]) + later
+        self.processed = self.checkpoint = tuple(each for each, _ in self.prefix)
+        for stream in STREAMS:
+            self.come[stream] = sum(each[0] < kept for each in self.of(stream))
+        self.tried(True, restart, present)
+
+    @invariant()
+    def the_prefix_is_that_of_the_sorted_source(self):
+        right = self.source[: len(self.prefix)]
+        assert [each for each, _ in self.prefix] == right
+        assert [seen for _, seen in self.prefix] == [
+            tuple(right[: place + 1]) for place in range(len(right))
+        ]
+
+    @invariant()
+    def the_node_knows_what_the_client_has(self):
+        assert self.node.stable == len(self.prefix)
+        assert self.node.tentative == len(self.tail)
+        assert not self.tail or self.node.condition == Condition.UP_FAILURE
+
+    @invariant()
+    def who_is_stable_has_corrected_every_guess(self):
+        if self.rec_done or self.node.condition == Condition.STABLE:
+            assert self.guessed <= {each for each, _ in self.prefix}
+            assert not self.tail
+
+
+AT_RANDOM = settings(
+    max_examples=100,
+    stateful_step_count=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def test_a_node_does_at_random_what_the_oracle_expects():
+    run_state_machine_as_test(NodeMachine, settings=AT_RANDOM)
+
+
+def rec_done_early(node, end, count):
+    return emit(replace(node, reached=end), end, count)
+
+
+def undo_of_a_stable_tuple(node, due):
+    after, effects = stabilize(node, due)
+    return after, tuple(Undo(undo.stable - 1) for undo in effects)
+
+
+def late_checkpoint(node, policy, end, count):
+    after, effects = on_timeout(node, policy, end, count)
+    return after, effects[::-1]
+
+
+def stable_in_a_failure(node, end, count):
+    after, effects = emit(replace(node, condition=Condition.STABLE), end, count)
+    return replace(after, condition=node.condition), effects
+
+
+@pytest.mark.parametrize(
+    ("event", "mistake"),
+    [
+        (emit, rec_done_early),
+        (stabilize, undo_of_a_stable_tuple),
+        (on_timeout, late_checkpoint),
+        (emit, stable_in_a_failure),
+    ],
+    ids=lambda part: part.__name__,
+)
+def test_the_oracle_notices_a_mistake(event, mistake):
+    mistaken = type("Mistaken", (NodeMachine,), {"mistakes": {event: mistake}})
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(mistaken, settings=settings(AT_RANDOM, phases=[Phase.generate]))
