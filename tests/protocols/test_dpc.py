@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -201,7 +202,10 @@ def test_a_node_that_has_nothing_to_rebuild_is_stable_at_once(fresh):
 
 # --------------------------------------------------------------------------- at random
 
-BUCKETS_MAX = 6
+BUCKETS_MAX = 4
+CRASHES_MAX = 1
+AHEAD = st.integers(0, 3)
+"""Buckets from where the node stands to where it is told to go; 0 is refused."""
 
 
 class NodeMachine(RuleBasedStateMachine):
@@ -213,6 +217,7 @@ class NodeMachine(RuleBasedStateMachine):
         policy=st.sampled_from(Policy),
         source=st.lists(
             st.tuples(st.integers(0, BUCKETS_MAX - 1), st.sampled_from(STREAMS.elements)),
+            min_size=4,
             max_size=12,
         ),
     )
@@ -225,6 +230,7 @@ class NodeMachine(RuleBasedStateMachine):
         self.processed = self.checkpoint = ()  # what the operator has seen, in order
         self.prefix, self.tail, self.guessed = [], [], set()
         self.rec_done = False
+        self.crashes = 0
 
     def of(self, stream):
         """List the tuples of a stream, in order."""
@@ -288,24 +294,27 @@ class NodeMachine(RuleBasedStateMachine):
     def arrive(self, stream):
         self.come[stream] = min(self.come[stream] + 1, len(self.of(stream)))
 
-    @rule(stream=st.sampled_from(STREAMS.elements), bucket=st.integers(0, BUCKETS_MAX))
-    def promise(self, stream, bucket):
+    @rule(stream=st.sampled_from(STREAMS.elements), ahead=AHEAD)
+    def promise(self, stream, ahead):
         """A boundary comes, and before it the tuples of earlier buckets."""
+        bucket = self.node.serializer.boundary[stream] + ahead
         before = sum(each[0] < bucket for each in self.of(stream))
         self.come[stream] = max(self.come[stream], before)
         self.tried(True, on_boundary, stream, bucket)
 
-    @rule(end=st.integers(0, BUCKETS_MAX))
-    def emit_stable(self, end):
+    @rule(ahead=AHEAD)
+    def emit_stable(self, ahead):
         begin = self.node.serializer.emitted
+        end = begin + ahead
         is_possible = (
             self.node.condition != Condition.UP_FAILURE and begin < end and self.is_whole(end)
         )
         self.tried(is_possible, emit, end, len(self.arrived(begin, end)))
 
-    @rule(end=st.integers(0, BUCKETS_MAX))
-    def time_out(self, end):
+    @rule(ahead=AHEAD)
+    def time_out(self, ahead):
         begin = self.node.serializer.emitted
+        end = begin + ahead
         self.look_for_new(end)
         is_possible = (
             begin < end
@@ -318,28 +327,32 @@ class NodeMachine(RuleBasedStateMachine):
         )
         self.tried(is_possible, on_timeout, self.policy, end, len(self.new))
 
-    @rule(end=st.integers(0, BUCKETS_MAX))
-    def go_on(self, end):
+    @rule(ahead=AHEAD)
+    def go_on(self, ahead):
+        begin = self.node.serializer.emitted
+        end = begin + ahead
         self.look_for_new(end)
         is_possible = (
             self.node.condition == Condition.UP_FAILURE
             and self.policy == Policy.PROCESS
-            and self.node.serializer.emitted < end
+            and begin < end
         )
         self.tried(is_possible, emit_tentative, self.policy, end, len(self.new))
 
-    @rule(due=st.integers(0, BUCKETS_MAX))
-    def correct(self, due):
+    @rule(ahead=AHEAD)
+    def correct(self, ahead):
+        begin = self.node.serializer.emitted
+        due = begin + ahead
         is_possible = (
-            self.node.condition == Condition.UP_FAILURE
-            and self.node.serializer.emitted < due
-            and self.is_whole(due)
+            self.node.condition == Condition.UP_FAILURE and begin < due and self.is_whole(due)
         )
         self.tried(is_possible, stabilize, due)
 
-    @rule(later=st.integers(0, 2))
+    @precondition(lambda self: self.crashes < CRASHES_MAX and len(self.prefix) > 1)
+    @rule(later=AHEAD)
     def crash(self, later):
         """What is not stable is forgotten; sources give again what was not emitted stable."""
+        self.crashes += 1
         kept = self.node.serializer.emitted
         present = max([kept, *(each[0] + 1 for each in self.guessed)]) + later
         self.processed = self.checkpoint = tuple(each for each, _ in self.prefix)
@@ -370,7 +383,7 @@ class NodeMachine(RuleBasedStateMachine):
 
 AT_RANDOM = settings(
     max_examples=100,
-    stateful_step_count=30,
+    stateful_step_count=50,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
