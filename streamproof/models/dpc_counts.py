@@ -195,13 +195,7 @@ class DpcCounts(Model[Counts]):
     def carry_out(
         self, s: Counts, node: Machine, effects: tuple[NodeEffect, ...], number: int
     ) -> Counts:
-        """Do what the node's machine asks for.
-
-        Parameters
-        ----------
-        s : the state in which the machine was asked
-        number : how many tuples the machine was told that it emits
-        """
+        """Do what the node's machine asks for, with a number of tuples that it was told."""
         require(s.left >= number)
         s = replace(s, left=s.left - number)
         for effect in effects:
