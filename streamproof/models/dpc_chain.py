@@ -355,14 +355,13 @@ class DpcChain(Model[Chain]):
 
     def is_settled(self, s: Chain) -> bool:
         """Tell whether all nodes are STABLE and have emitted everything."""
-        return forall(self.hops, lambda h: s.nodes[h].condition == Condition.STABLE) and forall(
-            s.label, lambda h, b: s.label[h, b] == Label.STABLE
-        )
+        is_stable = forall(self.hops, lambda h: s.nodes[h].condition == Condition.STABLE)
+        return is_stable and self.quiet(s)
 
     @final
     def quiet(self, s: Chain) -> bool:
         """Everything is stable."""
-        return self.is_settled(s)
+        return forall(s.label, lambda h, b: s.label[h, b] == Label.STABLE)
 
     @sometimes
     def all_nodes_guess(self, s: Chain) -> bool:
@@ -382,7 +381,7 @@ class DpcChain(Model[Chain]):
     @sometimes
     def a_stall_is_not_noticed(self, s: Chain) -> bool:
         """A short stall has ended, and everything is stable."""
-        return s.stalls_left < self.stalls and not s.stalled_long and self.is_settled(s)
+        return s.stalls_left < self.stalls and not s.stalled_long and self.quiet(s)
 
 
 MODEL = DpcChain

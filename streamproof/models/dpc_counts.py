@@ -25,7 +25,6 @@ from streamproof.lang import (
     always,
     assume,
     every_step,
-    final,
     forall,
     implies,
     init,
@@ -286,12 +285,6 @@ class DpcCounts(Model[Counts]):
     def a_crash_is_survived(self, s: Counts) -> bool:
         """The node rebuilds its state."""
         return s.node.condition == Condition.FAILURE
-
-    @final
-    def anywhere(self, s: Counts) -> bool:
-        """The environment owes nothing."""
-        del s
-        return True
 
 
 MODEL = DpcCounts

@@ -49,14 +49,8 @@ def corrections_are_behind_the_prefix(m: DpcCounts, s: Counts, b: Bucket) -> boo
     return implies(s.owed[b], emitted <= m.number[b] < reached)
 
 
-def there_is_something_to_correct(m: DpcCounts, s: Counts) -> bool:
-    """N8: a node that is not STABLE has not corrected all, so its REC_DONE is still to come."""
-    is_stable = s.node.condition == Condition.STABLE
-    return is_stable or s.node.serializer.emitted < s.node.reached
-
-
 def rec_done_is_the_last_word(m: DpcCounts, s: Counts, b: Bucket) -> bool:
-    """N9: a client that heard REC_DONE last has every correction, and nothing tentative."""
+    """N8: a client that heard REC_DONE last has every correction, and nothing tentative."""
     return implies(s.settled, s.tail == 0 and not s.owed[b])
 
 
@@ -70,7 +64,6 @@ INVARIANT = Invariant(
         operator_has_seen_prefix_and_tail,
         checkpoint_is_before_the_tail,
         corrections_are_behind_the_prefix,
-        there_is_something_to_correct,
         rec_done_is_the_last_word,
     ),
 )
