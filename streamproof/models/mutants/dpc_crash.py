@@ -1,0 +1,68 @@
+"""Mistakes in how a DPC node comes back after a crash."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamproof.models.dpc_crash import DpcCrash
+from streamproof.models.dpc_state import Machine, MachineStep, Operator, System
+from streamproof.models.mutant import Mutant
+from streamproof.protocols import dpc as protocol
+from streamproof.protocols.dpc import Condition, RecDone
+
+
+class RestartSilent(DpcCrash):
+    """A restarted node does not revoke what it has forgotten."""
+
+    @staticmethod
+    def restart_machine(node: Machine, present: int) -> MachineStep:
+        """Leave out UNDO."""
+        after, effects = protocol.restart(node, present)
+        return after, effects[1:]
+
+
+class RestartStable(DpcCrash):
+    """A restarted node is STABLE at once."""
+
+    @staticmethod
+    def restart_machine(node: Machine, present: int) -> MachineStep:
+        """Leave out the rebuilding."""
+        after, effects = protocol.restart(node, present)
+        return replace(after, condition=Condition.STABLE), (effects[0], RecDone())
+
+
+class RestartEmpty(DpcCrash):
+    """A restarted node has forgotten the operator's state, but not how far its output goes."""
+
+    def restored(self, s: System) -> Operator:
+        """Begin to number anew."""
+        del s
+        return Operator(0, 0, 0)
+
+
+MUTANTS = (
+    Mutant(
+        "DPC-restartsilent",
+        RestartSilent,
+        {"buckets": 1, "failures": 2},
+        "corrections_follow_undo",
+        10,
+        "the client keeps tentative tuples that the node does not know of any more",
+    ),
+    Mutant(
+        "DPC-restartstable",
+        RestartStable,
+        {"buckets": 1, "failures": 2},
+        "rec_done_is_true",
+        4,
+        "a node passes for STABLE that owes corrections",
+    ),
+    Mutant(
+        "DPC-restartempty",
+        RestartEmpty,
+        {"streams": 1, "failures": 1},
+        "stable_prefix",
+        7,
+        "the operator goes on from a state that has not seen the stable tuples",
+    ),
+)

@@ -1,0 +1,146 @@
+"""An independent count: a DPC node as the paper tells it, on lists, importing nothing of ours.
+
+A stream is a list of tuples and boundaries, the client's view a list of numbered tuples, and the
+operator an object that is copied for a checkpoint, or told to undo its log. Where this counts as
+many states as `models/dpc.py`, both understood the paper alike.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+STABLE, UP_FAILURE, STABILIZATION = "stable", "up_failure", "stabilization"
+
+Tuple = tuple[int, int]
+"""A bucket and a stream: their order is that of the serializer."""
+Numbered = tuple[Tuple, int]
+
+
+class Operator(NamedTuple):
+    """An operator that numbers tuples."""
+
+    last: int = 0
+    checkpoint: int = 0
+    log: tuple[Tuple, ...] = ()
+
+
+class State(NamedTuple):
+    """A global state.
+
+    `read` counts the entries of each stream's log: tuple, boundary, tuple, boundary, and so on.
+    """
+
+    read: tuple[int, ...]
+    down: tuple[bool, ...]
+    failures: int
+    condition: str = STABLE
+    begin: int = 0  # the first bucket that is not emitted stable
+    furthest: int = 0  # the first bucket behind all that time-outs and policy have let out
+    operator: Operator = Operator()
+    prefix: tuple[Numbered, ...] = ()
+    tail: tuple[Numbered, ...] = ()
+    awaited: frozenset[Tuple] = frozenset()  # shown tentatively, and not corrected
+    rec_done: bool = False
+    failed_again: bool = False
+
+
+def count(streams: int, buckets: int, failures: int, *, undo: bool) -> tuple[int, int, int]:
+    """Count states, steps with the initial state, and the states on the longest shortest path."""
+    start = State((0,) * streams, (False,) * streams, failures)
+    depth_of, frontier, generated = {start: 1}, deque([start]), 1
+    while frontier:
+        state = frontier.popleft()
+        for after in steps(state, buckets, undo=undo):
+            generated += 1
+            if after not in depth_of:
+                depth_of[after] = depth_of[state] + 1
+                frontier.append(after)
+    return len(depth_of), generated, max(depth_of.values())
+
+
+def steps(s: State, buckets: int, *, undo: bool) -> Iterator[State]:
+    """List what may happen next."""
+    for stream, down in enumerate(s.down):
+        if down:
+            yield s._replace(down=changed(s.down, stream, False))
+        elif s.failures:
+            yield s._replace(down=changed(s.down, stream, True), failures=s.failures - 1)
+        if not down and s.read[stream] < 2 * buckets:
+            yield s._replace(read=changed(s.read, stream, s.read[stream] + 1))
+    # A boundary is every second entry, so what is complete is what every stream has read twice.
+    complete = min(s.read) // 2
+    for end in range(s.begin + 1, buckets + 1):
+        if s.condition != UP_FAILURE and end <= complete:
+            yield emitted(s, end)
+        if any(s.down) and may_fail(s, end, complete):
+            yield failed(s, end)
+        if s.condition == UP_FAILURE:
+            yield guessed(s, end)
+            if end <= complete:
+                yield corrected(s, undo=undo)
+
+
+def may_fail(s: State, end: int, complete: int) -> bool:
+    """Tell whether the node may stop waiting for the buckets before an end."""
+    if s.condition == UP_FAILURE:
+        return True
+    return complete <= s.begin if s.condition == STABLE else complete < end
+
+
+def failed(s: State, end: int) -> State:
+    """Stop waiting; for the first time, after a checkpoint."""
+    if s.condition == UP_FAILURE:
+        return guessed(s, end)
+    kept = Operator(s.operator.last, s.operator.last)
+    again = s.failed_again or s.condition == STABILIZATION
+    return guessed(s._replace(condition=UP_FAILURE, operator=kept, failed_again=again), end)
+
+
+def guessed(s: State, end: int) -> State:
+    """Emit tentatively what has come before an end, and is not in the tail."""
+    shown = {each for each, _ in s.tail}
+    new = [each for each in arrived(s, end) if each not in shown]
+    last, log = s.operator.last, s.operator.log
+    return s._replace(
+        furthest=max(s.furthest, end),
+        operator=s.operator._replace(last=last + len(new), log=log + tuple(new)),
+        tail=s.tail + tuple((each, last + place) for place, each in enumerate(new, start=1)),
+        awaited=s.awaited | set(new),
+        rec_done=s.rec_done and not new,
+    )
+
+
+def corrected(s: State, *, undo: bool) -> State:
+    """Revoke the tail, and take the operator back."""
+    operator = s.operator
+    if s.tail:
+        last = operator.last - len(operator.log) if undo else operator.checkpoint
+        operator = Operator(last, operator.checkpoint)
+    return s._replace(condition=STABILIZATION, operator=operator, tail=())
+
+
+def emitted(s: State, end: int) -> State:
+    """Emit complete buckets; when all guesses are corrected, say so."""
+    new, last = arrived(s, end), s.operator.last
+    is_done = s.condition == STABILIZATION and end >= s.furthest
+    return s._replace(
+        begin=end,
+        operator=s.operator._replace(last=last + len(new)),
+        prefix=s.prefix + tuple((each, last + place) for place, each in enumerate(new, start=1)),
+        awaited=s.awaited - set(new),
+        condition=STABLE if is_done else s.condition,
+        rec_done=s.rec_done or is_done,
+    )
+
+
+def arrived(s: State, end: int) -> list[Tuple]:
+    """List the tuples from the checkpoint to an end that have been read, in order."""
+    buckets, streams = range(s.begin, end), range(len(s.read))
+    return [(b, a) for b in buckets for a in streams if s.read[a] > 2 * b]
+
+
+def changed(parts: tuple, index: int, value: object) -> tuple:
+    """Give a tuple that differs at one place."""
+    return (*parts[:index], value, *parts[index + 1 :])

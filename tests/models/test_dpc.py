@@ -1,0 +1,66 @@
+"""The models of a DPC node count what an explorer on lists counts, and catch every mistake.
+
+The explorer shares no code with the models. What the models promise besides (that everything is
+corrected in the end) is decided with fairness, for each size.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.checker.mutation import Fate, run_mutants
+from streamproof.models import registry
+from streamproof.models.dpc import Dpc
+from streamproof.models.sizes import at_size
+from tests.golden import manifest
+from tests.models.independent_dpc import count
+
+ON_LISTS = {
+    "small": {"streams": 2, "buckets": 1, "failures": 1, "undo": False},
+    "default": {"streams": 2, "buckets": 2, "failures": 2, "undo": False},
+    "undo": {"streams": 2, "buckets": 2, "failures": 2, "undo": True},
+}
+FILES = ("dpc", "dpc_chain", "dpc_crash")
+NAMED = {
+    "DPC-mislabel",
+    "DPC-noundo",
+    "DPC-undostable",
+    "DPC-lateckpt",
+    "DPC-existsB",
+    "DPC-arrival",
+    "DPC-noreconcile",
+    "DPC-recdoneearly",
+    "DPC-timerrestart",
+}
+"""The mutants of our protocol notes, 3.2 and 3.5."""
+
+
+@pytest.mark.parametrize("size", ON_LISTS)
+def test_the_model_and_lists_give_the_same_states(size):
+    golden = manifest.read("dpc")["sizes"][size]
+    assert count(**ON_LISTS[size]) == (golden["distinct"], golden["generated"], golden["depth"])
+
+
+def test_every_size_is_counted_on_lists():
+    assert set(ON_LISTS) == set(Dpc.sizes)
+
+
+@pytest.mark.parametrize("name", [*FILES, "dpc_counts"])
+def test_a_model_is_exhausted_with_its_promises(name):
+    report = check(registry.build(name, "small"))
+    assert report.verdict.status.value == "EXHAUSTED"
+
+
+def test_the_mutants_of_the_notes_are_there():
+    assert {mutant.name for name in FILES for mutant in registry.load(name).mutants} >= NAMED
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_mutant_dies_by_its_property(name):
+    file = registry.load(name)
+    original_of = lambda mutant: registry.original_of(mutant, file)  # noqa: E731
+    results = list(run_mutants(file.mutants, original_of=original_of, build=at_size))
+    assert results
+    assert {result.fate for result in results} == {Fate.KILLED}
+    assert all(result.steps == result.mutant.steps_max for result in results)
