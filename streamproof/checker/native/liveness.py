@@ -1,4 +1,4 @@
-"""Liveness by the native engine: all steps as arrays, components by SciPy, the rest by numba.
+"""Liveness by the native engine: all steps as arrays, components by SciPy, the rest by kernels.
 
 States are numbered through all partitions, one partition after the other. Steps that change nothing
 are left out. `streamproof.checker.liveness` says the same in a simpler way.
