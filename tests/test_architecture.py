@@ -62,6 +62,7 @@ def test_imports_follow_the_layers():
         ("streamproof.checker", {"pyspark", "z3", "pandas", "networkx", "rich"}),
         ("streamproof.spark_bindings", {"z3", "numba", "networkx"}),
         ("streamproof.checker.native.engine", {"pyspark", "z3", "numba", "scipy"}),
+        ("streamproof.checker.native.liveness", {"pyspark", "z3", "numba", "scipy"}),
         ("streamproof.checker.native.walks", {"pyspark", "z3", "numba", "scipy"}),
         ("streamproof.cli", {"pyspark", "pandas", "networkx", "z3"}),
         ("streamproof.cli.app", {"pyspark", "pandas", "z3", "numpy", "jinja2", "llvmlite"}),

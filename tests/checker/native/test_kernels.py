@@ -9,8 +9,10 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from streamproof.checker.native.components import Steps
+from streamproof.checker.native.components import Steps, components
 from streamproof.checker.native.kernels.kernel import Halves, Kernel, Kinds
 
 CHECK = """
@@ -85,3 +87,22 @@ def test_another_thread_runs_while_a_kernel_does(ring):
     finally:
         sys.setswitchinterval(interval)
         thread.join()
+
+
+@pytest.mark.parametrize("density", [0.2, 0.7, 1.0, 1.5, 3.0])
+def test_components_are_those_that_scipy_finds(density):
+    random, size = np.random.default_rng(5), 300
+    for _ in range(20):
+        sources, targets = random.integers(size, size=(2, int(density * size)))
+        graph = csr_array((np.ones(len(sources), int), (sources, targets)), shape=(size, size))
+        labels = components(graph.indptr.astype(np.int32), graph.indices.astype(np.int32))
+        count, expected = connected_components(graph, directed=True, connection="strong")
+        pairs = set(zip(labels.tolist(), expected.tolist(), strict=True))
+        assert len(pairs) == count == len(set(labels.tolist()))
+
+
+def test_components_of_no_states_and_of_a_long_ring():
+    assert len(components(np.zeros(1, np.int32), np.zeros(0, np.int32))) == 0
+    count = 10**6
+    targets = np.roll(np.arange(count, dtype=np.int32), -1)
+    assert not components(np.arange(count + 1, dtype=np.int32), targets).any()

@@ -55,6 +55,45 @@ def subgraph(steps: Any, region: Any, place: Any, offsets: Any, targets: Any) ->
         offsets[row + 1] = at
 
 
+def label_components(offsets: Any, targets: Any, labels: Any, scratch: Any) -> Any:
+    """Label strongly connected components by depth-first search [Tar72]; give how many there are.
+
+    A state's number is its place in the search, 0 before it is entered; its root is the least
+    number that is known to be in its component.
+    """
+    number, root, step, path, waiting = scratch
+    entered = depth = waits = count = 0
+    for start in range(len(labels)):
+        if number[start] == 0:
+            path[0] = start
+            depth = 1
+        while depth > 0:
+            state = path[depth - 1]
+            if number[state] == 0:
+                entered += 1
+                number[state] = root[state] = entered
+                step[state] = offsets[state]
+                waiting[waits] = state
+                waits += 1
+            if step[state] < offsets[state + 1]:
+                target = targets[step[state]]
+                step[state] += 1
+                if number[target] == 0:
+                    path[depth] = target
+                    depth += 1
+                elif labels[target] == NOWHERE:
+                    root[state] = min(root[state], number[target])
+                continue
+            depth -= 1
+            if depth > 0:
+                root[path[depth - 1]] = min(root[path[depth - 1]], root[state])
+            while root[state] == number[state] and labels[state] == NOWHERE:
+                waits -= 1
+                labels[waiting[waits]] = count
+            count += root[state] == number[state]
+    return count
+
+
 def judge_parts(steps: Any, parts: Any, kinds: Any, scratch: Any, fair: Any, left: Any) -> None:
     """Write which sets of states are allowed, and which states are left of those that are not."""
     label, can, stays, strong = scratch
