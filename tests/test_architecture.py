@@ -61,7 +61,11 @@ def test_imports_follow_the_layers():
         ("streamproof.models.registry", {"pyspark", "z3", "numba", "pandas", "rich"}),
         ("streamproof.checker", {"pyspark", "z3", "pandas", "networkx", "rich"}),
         ("streamproof.spark_bindings", {"z3", "numba", "networkx"}),
+        ("streamproof.checker.native.engine", {"pyspark", "z3", "numba", "scipy"}),
+        ("streamproof.checker.native.liveness", {"pyspark", "z3", "numba", "scipy"}),
+        ("streamproof.checker.native.walks", {"pyspark", "z3", "numba", "scipy"}),
         ("streamproof.cli", {"pyspark", "pandas", "networkx", "z3"}),
+        ("streamproof.cli.app", {"pyspark", "pandas", "z3", "numpy", "jinja2", "llvmlite"}),
     ],
 )
 def test_a_room_loads_only_what_it_needs(module, never):

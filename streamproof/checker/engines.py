@@ -133,7 +133,7 @@ def explore_natively(
 
     Symmetry that is neither asked for nor refused is used where the model has no promises.
     """
-    from streamproof.checker.native import engine  # numba takes a while to load
+    from streamproof.checker.native import engine  # LLVM takes a while to load
 
     if symmetry is None:
         symmetry = not promise_names(model)

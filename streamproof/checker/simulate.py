@@ -172,7 +172,7 @@ def simulate(
 
 
 def _walk_natively(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
-    from streamproof.checker.native import walks  # numba takes a while to load
+    from streamproof.checker.native import walks  # LLVM takes a while to load
 
     return walks.walk(model, plan, on_walks)
 

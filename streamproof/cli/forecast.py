@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from streamproof.checker.forecast.forecast import Budget, Forecast
-from streamproof.checker.forecast.forecast import forecast as make_forecast
-from streamproof.checker.forecast.growth import Estimate
-from streamproof.checker.forecast.multipliers import Multipliers
 from streamproof.checker.limits import default_memory_mb
 from streamproof.cli.options import (
     AsJson,
@@ -29,6 +25,11 @@ from streamproof.models.sizes import named_size, parsed
 from streamproof.models.trace import show
 from streamproof.models.verdict import ExitCode, Json
 
+if TYPE_CHECKING:
+    from streamproof.checker.forecast.forecast import Forecast
+    from streamproof.checker.forecast.growth import Estimate
+    from streamproof.checker.forecast.multipliers import Multipliers
+
 
 def forecast(
     target: Target,
@@ -44,6 +45,9 @@ def forecast(
 
     Each size is searched up to --states-max states. Liveness is not part of the forecast.
     """
+    from streamproof.checker.forecast.forecast import Budget  # NumPy takes a while to load
+    from streamproof.checker.forecast.forecast import forecast as make_forecast
+
     sized = chosen(target, size, settings)
     budget = Budget() if states_max is None else Budget(states_max, states_max)
     with progress_line() as on_progress:

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from streamproof import __version__
 from streamproof.cli.report import Row
 from streamproof.models.verdict import ExitCode, Json
@@ -24,6 +22,8 @@ def write_html(
     code: ExitCode,
 ) -> None:
     """Write the page; folders on the way to it are made."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # for this page alone
+
     environment = Environment(
         loader=PackageLoader("streamproof.cli"),
         autoescape=True,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
 
+from streamproof.lang.hashed import Hashed, hashed_once
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, ScalarSort
 
 BOOL = BoolSort()
@@ -33,8 +34,9 @@ class Var:
     sort: ScalarSort
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(Hashed):
     """A state variable, constant or field of one, at its keys: ``recorders.closed[p, k, c]``."""
 
     variable: str
@@ -42,8 +44,9 @@ class Read:
     sort: ScalarSort
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Hashed):
     """An operator: not, and, or, eq, lt, le, add, sub, mul or ite."""
 
     operator: str
@@ -51,8 +54,9 @@ class Apply:
     sort: ScalarSort
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(Hashed):
     """A quantifier (forall, exists, count) over bound variables."""
 
     kind: str
@@ -151,11 +155,8 @@ def equal(left: Expr, right: Expr) -> Expr:
         return truth(left.value == right.value)
     if _rank(left) > _rank(right):
         left, right = right, left
-    if isinstance(left.sort, BoolSort):
-        if right == TRUE:
-            return left
-        if right == FALSE:
-            return negate(left)
+    if isinstance(left.sort, BoolSort) and isinstance(right, Const):
+        return left if right.value else negate(left)
     return Apply("eq", (left, right), BOOL)
 
 
@@ -300,10 +301,8 @@ def quantify(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:
     Bound variables are named by the quantifier's height, so that two quantifiers that say the same
     are the same expression, and an inner one never takes an outer one's name.
     """
-    if kind == "forall" and body == TRUE:
-        return TRUE
-    if kind == "exists" and body == FALSE:
-        return FALSE
+    if (kind, body) in (("forall", TRUE), ("exists", FALSE)):
+        return body
     if kind == "forall" and isinstance(body, Quantified) and body.kind == "forall":
         return _bound(kind, variables + body.variables, body.body)
     return _bound(kind, variables, body)

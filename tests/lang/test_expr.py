@@ -6,6 +6,7 @@ same term built through `lang.expr`, substituted into, negated, printed and read
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -309,3 +310,25 @@ def test_conjuncts_are_the_parts_of_a_conjunction():
     assert ex.conjuncts(ex.conjunction(A, B)) == (A, B)
     assert ex.conjuncts(A) == (A,)
     assert ex.conjuncts(ex.TRUE) == ()
+
+
+def test_a_deep_expression_is_hashed_once_and_travels_without_its_hash():
+    asked = []
+
+    class Watched(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            asked.append(self)
+            return str.__hash__(self)
+
+    deep: Expr = Read(Watched("x"), (), ex.BOOL)
+    for _ in range(50):
+        deep = ex.Apply("not", (deep,), ex.BOOL)
+    assert hash(deep) == hash(deep)
+    assert len(asked) == 1
+    fresh = pickle.loads(pickle.dumps(ex.Apply("not", (Read("y", (), ex.BOOL),), ex.BOOL)))
+    hash(fresh)
+    again = pickle.loads(pickle.dumps(fresh))
+    assert not hasattr(again, "_hash")
+    assert (again, hash(again), repr(again)) == (fresh, hash(fresh), repr(fresh))

@@ -3,6 +3,7 @@
 ::
 
     code        a model at a size as compiled functions: `code.program`
+    kernels     loops that are the same for all models, compiled once for a machine
     table       the visited states, and how they are found again
     partition   one thread's share of them
     worker      the states that a thread expands, and what it writes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from streamproof.checker.native.kernels.kernel import Halves, Kernel, Kinds, Marks, Numbers
 
 NOWHERE = -1
 
@@ -14,9 +15,9 @@ NOWHERE = -1
 class Steps(NamedTuple):
     """The steps that change the state: those of state n are `offsets[n]` to `offsets[n + 1]`."""
 
-    offsets: Any
-    actions: Any
-    targets: Any
+    offsets: Numbers
+    actions: Halves
+    targets: Halves
 
     @staticmethod
     def sorted(states: int, sources: Any, actions: Any, targets: Any) -> Steps:
@@ -48,77 +49,78 @@ class Part(NamedTuple):
         return can, stays
 
 
-@njit(cache=True)
-def walk(steps: Any, begun: Any, allowed: Any) -> Any:
-    """Go on from some states through allowed ones, nearest first.
+class Walked(NamedTuple):
+    """States found, in order; and for every state the one before it and the action taken there."""
 
-    Returns
-    -------
-    The states found, in order; and for every state the one before it and the action taken there.
-    """
+    order: Halves
+    before: Halves
+    by: Halves
+
+
+class _Parts(NamedTuple):
+    states: Halves
+    starts: Numbers
+
+
+class _Search(NamedTuple):
+    number: Halves
+    root: Halves
+    step: Halves
+    path: Halves
+    waiting: Halves
+
+
+class _Scratch(NamedTuple):
+    label: Halves
+    can: Numbers
+    stays: Marks
+    strong: Marks
+
+
+_walk = Kernel("components", "walk", Steps, Numbers, Marks, Walked, Marks, result=np.int64)
+_rest = Kernel("components", "rest", Steps, Halves, Kinds, result=np.int64)
+_subgraph = Kernel("components", "subgraph", Steps, Halves, Halves, Halves, Halves)
+_label = Kernel("components", "label_components", Halves, Halves, Halves, _Search, result=np.int64)
+_judge_parts = Kernel("components", "judge_parts", Steps, _Parts, Kinds, _Scratch, Marks, Marks)
+
+
+def walk(steps: Steps, begun: NDArray[Any], allowed: NDArray[np.bool_]) -> Walked:
+    """Go on from some states through allowed ones, nearest first."""
     count = len(steps.offsets) - 1
-    before = np.full(count, NOWHERE, np.int32)
-    by = np.full(count, NOWHERE, np.int32)
-    seen = np.zeros(count, np.bool_)
-    order = np.empty(count, np.int32)
-    size = 0
-    for number in begun:
-        if not seen[number]:
-            seen[number] = True
-            order[size] = number
-            size += 1
-    at = 0
-    while at < size:
-        number = order[at]
-        for step in range(steps.offsets[number], steps.offsets[number + 1]):
-            target = steps.targets[step]
-            if allowed[target] and not seen[target]:
-                seen[target] = True
-                before[target] = number
-                by[target] = steps.actions[step]
-                order[size] = target
-                size += 1
-        at += 1
-    return order[:size], before, by
+    before, by = np.full(count, NOWHERE, np.int32), np.full(count, NOWHERE, np.int32)
+    found = Walked(np.empty(count, np.int32), before, by)
+    size = _walk(steps, begun, allowed, found, np.zeros(count, np.bool_))
+    return found._replace(order=found.order[:size])
 
 
-@njit(cache=True)
-def rest(steps: Any, order: Any, kinds: Any) -> Any:
+def rest(steps: Steps, order: NDArray[Any], kinds: NDArray[Any]) -> int:
     """Give the first state in which no fair action can happen, so that a run may stay there."""
-    for number in order:
-        may_stay = True
-        for step in range(steps.offsets[number], steps.offsets[number + 1]):
-            may_stay &= kinds[steps.actions[step]] == 0
-        if may_stay:
-            return number
-    return NOWHERE
+    return _rest(steps, order, kinds)
 
 
-@njit(cache=True)
-def subgraph(steps: Any, region: Any) -> Any:
+def subgraph(steps: Steps, region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the steps within some states, in compressed rows; states are numbered anew."""
-    count = len(steps.offsets) - 1
-    place = np.full(count, NOWHERE, np.int32)
-    place[region] = np.arange(len(region)).astype(np.int32)
+    place = np.full(len(steps.offsets) - 1, NOWHERE, np.int32)
     offsets = np.zeros(len(region) + 1, np.int32)
-    for row, number in enumerate(region):
-        inside = 0
-        for step in range(steps.offsets[number], steps.offsets[number + 1]):
-            inside += place[steps.targets[step]] != NOWHERE
-        offsets[row + 1] = offsets[row] + inside
-    targets = np.empty(offsets[-1], np.int32)
-    at = 0
-    for number in region:
-        for step in range(steps.offsets[number], steps.offsets[number + 1]):
-            target = place[steps.targets[step]]
-            if target != NOWHERE:
-                targets[at] = target
-                at += 1
-    return offsets, targets
+    most = int((steps.offsets[region + 1] - steps.offsets[region]).sum())
+    targets = np.empty(most, np.int32)
+    _subgraph(steps, region, place, offsets, targets)
+    return offsets, targets[: offsets[-1]]
 
 
-@njit(cache=True)
-def judge_parts(steps: Any, states: Any, starts: Any, kinds: Any) -> Any:
+def components(offsets: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int32]:
+    """Give each state of a graph in compressed rows the number of its strongly connected component.
+
+    SciPy can do so too, but takes half a second to load.
+    """
+    labels = np.full(len(offsets) - 1, NOWHERE, np.int32)
+    _label(offsets, targets, labels, _Search(*np.zeros((5, len(labels)), np.int32)))
+    return labels
+
+
+def judge_parts(
+    steps: Steps, states: NDArray[Any], starts: NDArray[Any], kinds: NDArray[Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Judge which sets of states a run can visit for ever with every fair action served.
 
     Parameters
@@ -133,31 +135,9 @@ def judge_parts(steps: Any, states: Any, starts: Any, kinds: Any) -> Any:
     fairness alone forbids a set, once the states that enable the actions in question are gone.
     """
     label = np.full(len(steps.offsets) - 1, NOWHERE, np.int32)
-    parts = len(starts) - 1
-    for part in range(parts):
-        label[states[starts[part] : starts[part + 1]]] = part
-    fair = np.zeros(parts, np.bool_)
-    left = np.zeros(len(states), np.bool_)
-    can = np.zeros(len(kinds), np.int64)
-    stays = np.zeros(len(kinds), np.bool_)
-    for part in range(parts):
-        size = starts[part + 1] - starts[part]
-        if size == 1:
-            continue  # a single state in which a run may stay has been looked for
-        can[:] = 0
-        stays[:] = False
-        for number in states[starts[part] : starts[part + 1]]:
-            for step in range(steps.offsets[number], steps.offsets[number + 1]):
-                can[steps.actions[step]] += 1
-                stays[steps.actions[step]] |= label[steps.targets[step]] == part
-        weak = ((kinds == 1) & (can == size) & ~stays).any()
-        strong = (kinds == 2) & (can > 0) & ~stays
-        fair[part] = not weak and not strong.any()
-        if not weak and strong.any():
-            for at in range(starts[part], starts[part + 1]):
-                number = states[at]
-                is_left = True
-                for step in range(steps.offsets[number], steps.offsets[number + 1]):
-                    is_left &= not strong[steps.actions[step]]
-                left[at] = is_left
+    actions = len(kinds)
+    can, stays, strong = (np.zeros(actions, kind) for kind in (np.int64, np.bool_, np.bool_))
+    fair, left = np.zeros(len(starts) - 1, np.bool_), np.zeros(len(states), np.bool_)
+    scratch = _Scratch(label, can, stays, strong)
+    _judge_parts(steps, _Parts(states, starts), kinds, scratch, fair, left)
     return fair, left

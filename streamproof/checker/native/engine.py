@@ -110,7 +110,7 @@ def _reduction(search: Search) -> Reduction | None:
 
 
 def _decide_liveness(model: Model[Any], search: Search) -> Liveness:
-    from streamproof.checker.native.liveness import decide_liveness  # SciPy takes a while to load
+    from streamproof.checker.native.liveness import decide_liveness
 
     return decide_liveness(model, search)
 

@@ -1,4 +1,4 @@
-"""Liveness by the native engine: all steps as arrays, components by SciPy, the rest by numba.
+"""Liveness by the native engine: all steps as arrays, walked by kernels.
 
 States are numbered through all partitions, one partition after the other. Steps that change nothing
 are left out. `streamproof.checker.liveness` says the same in a simpler way.
@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from streamproof.checker.lasso import Fair, Lasso, Liveness, Path, Promise, liveness_of, promises_of
 from streamproof.checker.native.components import (
     NOWHERE,
     Part,
     Steps,
+    components,
     judge_parts,
     rest,
     subgraph,
@@ -157,10 +156,7 @@ def _fair_parts(steps: Steps, region: NDArray[Any], kinds: NDArray[Any]) -> Iter
     actions in question may still be allowed.
     """
     while len(region) > 0:
-        offsets, targets = subgraph(steps, region)
-        ones = np.ones(len(targets), np.int8)
-        graph = csr_array((ones, targets, offsets), shape=(len(region), len(region)))
-        _, labels = connected_components(graph, directed=True, connection="strong")
+        labels = components(*subgraph(steps, region))
         by_label = np.argsort(labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
         fair, left = judge_parts(steps, region[by_label], starts, kinds)

@@ -88,7 +88,7 @@ class Partition:
     def locate(self, found: Candidates, begin: int, end: int) -> NDArray[np.int64]:
         """Give the numbers of states that were written for this partition, which are all known."""
         numbers = np.empty(end - begin, np.int64)
-        locate(found, np.uint64(begin), np.uint64(end), self.states, self._index, numbers)
+        locate(found, begin, end, self.states, self._index, numbers)
         return numbers
 
     def first(self, where: Any, begin: int = 0) -> int | None:
@@ -106,17 +106,10 @@ class Partition:
         return int(self.states.ctypes.data) + number * self.program.layout.words * 8
 
     def _insert(self, found: Candidates, begin: int, end: int) -> int:
-        size, reached = insert(
-            found,
-            np.uint64(begin),
-            np.uint64(end),
-            Kept(self.states, self.links),
-            np.uint64(self.count),
-            np.uint64(self.room),
-            self._index,
-        )
-        self.count = int(size)
-        return int(reached)
+        kept = Kept(self.states, self.links, np.array([self.count], np.uint64))
+        reached = insert(found, begin, end, kept, self.room, self._index)
+        self.count = int(kept.count[0])
+        return reached
 
 
 def reserve(count: int, dtype: Any) -> NDArray[Any]:

@@ -10,18 +10,18 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, uint64
 from numpy.typing import NDArray
 
 from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.grounding import premises_of
 from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.kernels.kernel import Kernel, Rows, Words
 from streamproof.checker.native.paths import EnginesDisagree
 from streamproof.checker.native.search import REPORT_EVERY_SECONDS, wider_range
 from streamproof.checker.native.table import Candidates
 from streamproof.checker.progress import Meter
-from streamproof.checker.walks import GAMMA, OnWalks, Plan, Sample, Tally, Walker, mix
+from streamproof.checker.walks import OnWalks, Plan, Sample, Tally, Walker, mix
 from streamproof.lang.model import Model, Role
 from streamproof.lang.quantify import note_premise, observed_premises
 
@@ -32,9 +32,6 @@ SUCCESSORS = 1 << 17
 STEPS_SAMPLED = 500
 """Steps that are taken by the model's own methods, to see which premises hold."""
 
-_BEGUN, _ENDED, _STEPS, _LONGEST = range(4)  # places in the totals
-_GAMMA, _HALF, _POSITION = uint64(GAMMA), uint64(32), uint64(0xFFFFFFFF)
-
 
 class Course(NamedTuple):
     """How walks go, and what they have done.
@@ -43,21 +40,26 @@ class Course(NamedTuple):
     begun; `totals` and `taken`, per ground action, are counted up.
     """
 
-    starts: Any
-    key: Any
-    until: Any
-    length_max: Any
-    totals: Any
-    taken: Any
+    starts: Rows
+    key: np.uint64
+    until: np.uint64
+    length_max: np.uint64
+    totals: Words
+    taken: Words
 
 
 class Walking(NamedTuple):
     """Walks under way, a row each: their state, their number, its key, and the steps taken."""
 
-    states: Any
-    numbers: Any
-    keys: Any
-    lengths: Any
+    states: Rows
+    numbers: Words
+    keys: Words
+    lengths: Words
+
+
+_advance = Kernel(
+    "walks", "advance", Walking, np.int64, Candidates, np.uint64, Course, result=np.int64
+)
 
 
 def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
@@ -194,7 +196,7 @@ class _Batch:
     def _advance(self) -> None:
         """Let each walk take a step, and others begin."""
         course, produced = self._course(), self.produced[0]
-        self.count = int(advance(self.walking, self.count, self.written, produced, course))
+        self.count = _advance(self.walking, self.count, self.written, produced, course)
         if self.breaking is not None:
             self._drop()
 
@@ -252,76 +254,3 @@ def _holds_in_some_step(batch: _Batch, code: CodeType) -> bool:
 
 def _words(*shape: int) -> NDArray[np.uint64]:
     return np.zeros(shape, np.uint64)
-
-
-@njit(nogil=True, cache=True)
-def mixed(bits: Any) -> Any:
-    """Mix 64 bits, as `checker.walks.mix` does."""
-    bits = (bits ^ (bits >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> uint64(31))
-
-
-@njit(nogil=True, cache=True)
-def chosen(key: Any, number: Any, among: Any) -> Any:
-    """Choose one of several things, as `checker.walks.choice` does."""
-    return ((mixed(key + number * _GAMMA) >> _HALF) * among) >> _HALF
-
-
-@njit(nogil=True, cache=True)
-def begin_at(row: Any, walking: Any, course: Any) -> Any:
-    """Begin the next walk in a row; give whether there is one."""
-    number = course.totals[_BEGUN]
-    if number >= course.until:
-        return False
-    key = mixed(course.key + number * _GAMMA)
-    start = chosen(key, uint64(0), uint64(len(course.starts)))
-    walking.numbers[row], walking.keys[row], walking.lengths[row] = number, key, uint64(0)
-    for word in range(course.starts.shape[1]):
-        walking.states[row, word] = course.starts[start, word]
-    course.totals[_BEGUN] += uint64(1)
-    return True
-
-
-@njit(nogil=True, cache=True)
-def take(pick: Any, written: Any, row: Any, walking: Any, course: Any) -> None:
-    """Take the step that is written in a place."""
-    walking.lengths[row] += uint64(1)
-    for word in range(walking.states.shape[1]):
-        walking.states[row, word] = written.words[pick, word]
-    course.taken[written.origins[pick] >> _HALF] += uint64(1)
-    course.totals[_STEPS] += uint64(1)
-    course.totals[_LONGEST] = max(course.totals[_LONGEST], walking.lengths[row])
-
-
-@njit(nogil=True, cache=True)
-def advance(walking: Any, count: Any, written: Any, produced: Any, course: Any) -> Any:
-    """Let each walk take a step, and the next ones begin where there is room; give how many go on.
-
-    Walks stand in the first rows, `count` of them, and each finds the steps that it may take among
-    those that were written, `produced` of them, in the order of the rows.
-    """
-    end, kept = uint64(0), 0
-    for row in range(count):
-        first = end
-        while end < produced and written.origins[end] & _POSITION == uint64(row):
-            end += uint64(1)
-        if end > first:
-            number = walking.lengths[row] + uint64(1)
-            pick = first + chosen(walking.keys[row], number, end - first)
-            take(pick, written, row, walking, course)
-        else:
-            course.totals[_ENDED] += uint64(1)
-        is_over = end == first or walking.lengths[row] == course.length_max
-        if is_over and not begin_at(row, walking, course):
-            continue
-        if kept < row:
-            for word in range(walking.states.shape[1]):
-                walking.states[kept, word] = walking.states[row, word]
-            walking.numbers[kept] = walking.numbers[row]
-            walking.keys[kept] = walking.keys[row]
-            walking.lengths[kept] = walking.lengths[row]
-        kept += 1
-    while kept < len(walking.numbers) and begin_at(kept, walking, course):
-        kept += 1
-    return kept

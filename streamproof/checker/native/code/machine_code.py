@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,8 +46,14 @@ class Library:
         return ctypes.CFUNCTYPE(result, *arguments)(self._library[name])
 
 
+def compile_text(text: str) -> bytes:
+    """Compile a module that is optimised already to an object file."""
+    image: bytes = _machine().emit_object(llvm.parse_assembly(text))
+    return image
+
+
 def compile_module(module: ir.Module) -> bytes:
-    """Compile a module to an object file."""
+    """Optimise a module and compile it to an object file."""
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
     target = _machine()
@@ -64,20 +71,37 @@ def machine_name() -> str:
     return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {features}"
 
 
-def kept_file(key: str) -> Path:
-    """Name the file in which what was compiled for a key is kept."""
-    return cache_directory() / "native" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
+def kept(key: str) -> tuple[dict[str, Any], bytes] | None:
+    """Look up what was compiled for a key, with what there is to know about it."""
+    try:
+        digest, _, content = _file(key).read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if digest.decode(errors="replace") != hashlib.sha256(content).hexdigest():
+        return None  # damaged: it is made anew
+    about, _, image = content.partition(b"\n")
+    return json.loads(about), image
 
 
-def keep(file: Path, content: bytes) -> None:
-    """Write a file in one step. Where it cannot be written, the next run compiles again."""
+def keep(key: str, about: dict[str, Any], image: bytes) -> None:
+    """Write a file in one step: a digest of the rest, a line about the code, the code.
+
+    Where it cannot be written, the next run compiles again.
+    """
+    content = json.dumps(about).encode() + b"\n" + image
+    digest = hashlib.sha256(content).hexdigest().encode()
+    file = _file(key)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
-            temporary.write(content)
+            temporary.write(digest + b"\n" + content)
         Path(temporary.name).replace(file)
     except OSError:
         return
+
+
+def _file(key: str) -> Path:
+    return cache_directory() / "native" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
 
 
 def _machine() -> llvm.TargetMachine:

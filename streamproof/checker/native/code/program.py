@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,7 +25,7 @@ from streamproof.checker.native.code.machine_code import (
     Library,
     compile_module,
     keep,
-    kept_file,
+    kept,
     machine_name,
 )
 from streamproof.checker.native.code.rolled import (
@@ -150,20 +149,15 @@ class Program:
         return self._other.function("expand", *EXPAND)
 
     def _compiled(self, symmetry: bool) -> tuple[bytes, dict[str, Any]]:
-        """Look the code up, or compile and keep it: a line about the code, then the code."""
-        file = kept_file(f"{machine_name()}\n{self.identity}")
-        try:
-            first, _, image = file.read_bytes().partition(b"\n")
-            about = json.loads(first)
-            if about["digest"] == hashlib.sha256(image).hexdigest():
-                self._lay_out(dict(about["fixed"]), symmetry)
-                return image, about
-        except (OSError, ValueError, TypeError, KeyError):
-            pass  # not there, or damaged: it is made anew
+        """Look the code up, or compile and keep it."""
+        key = f"{machine_name()}\n{self.identity}"
+        found = kept(key)
+        if found is not None:
+            self._lay_out(dict(found[0]["fixed"]), symmetry)
+            return found[1], found[0]
         about, module = self._written(symmetry)
         image = compile_module(module)
-        about["digest"] = hashlib.sha256(image).hexdigest()
-        keep(file, json.dumps(about).encode() + b"\n" + image)
+        keep(key, about, image)
         return image, about
 
     def _written(self, symmetry: bool) -> tuple[dict[str, Any], ir.Module]:
