@@ -52,8 +52,8 @@ from streamproof.models.subscription_state import (
     shown,
 )
 from streamproof.protocols import subscription as protocol
+from streamproof.protocols.dpc import Condition
 from streamproof.protocols.subscription import (
-    Condition,
     Feed,
     FeedStep,
     OutputBuffer,

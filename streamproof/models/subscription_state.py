@@ -7,10 +7,10 @@ from enum import Enum
 from typing import Annotated, assert_never
 
 from streamproof.lang import Element, Map, Range
+from streamproof.protocols.dpc import Condition
 from streamproof.protocols.subscription import (
     AcceptStable,
     AcceptTentative,
-    Condition,
     Feed,
     FeedEffect,
     OutputBuffer,

@@ -31,26 +31,16 @@ Deviations from the paper
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
 from streamproof.lang import Map, Step, forall, require
+from streamproof.protocols.dpc import Condition
 
 Upstream = TypeVar("Upstream")
 Subscriber = TypeVar("Subscriber")
 
 
 # --------------------------------------------------------------------------- choosing a replica
-
-
-class Condition(Enum):
-    """What a replica answers to a keep-alive."""
-
-    STABLE = "stable"
-    UP_FAILURE = "up_failure"
-    STABILIZATION = "stabilization"
-    FAILURE = "failure"
-    """It does not answer, or rebuilds its state."""
 
 
 def preference(condition: Condition) -> int:

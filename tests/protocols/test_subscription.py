@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from streamproof.lang import Disabled, Domain, Map
 from streamproof.protocols import subscription as protocol
+from streamproof.protocols.dpc import Condition
 from streamproof.protocols.subscription import (
     AcceptStable,
     AcceptTentative,
-    Condition,
     Discard,
     Feed,
     OutputBuffer,

@@ -12,10 +12,10 @@ from streamproof.models.mutant import Mutant
 from streamproof.models.subscription import State, Subscriber, SubscriptionModel, Upstream
 from streamproof.models.subscription_state import Kind, Message
 from streamproof.protocols import subscription as protocol
+from streamproof.protocols.dpc import Condition
 from streamproof.protocols.subscription import (
     AcceptStable,
     AcceptTentative,
-    Condition,
     Feed,
     FeedStep,
     OutputBuffer,

@@ -15,7 +15,7 @@ from streamproof.lang import implies
 from streamproof.models.subscription import Slot, State, Subscriber, SubscriptionModel, Upstream
 from streamproof.models.subscription_state import Kind, Message
 from streamproof.proofs.invariant import Invariant
-from streamproof.protocols.subscription import Condition
+from streamproof.protocols.dpc import Condition
 
 # --------------------------------------------------------------------------- what is under way
 
