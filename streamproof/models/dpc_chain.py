@@ -355,13 +355,14 @@ class DpcChain(Model[Chain]):
 
     def is_settled(self, s: Chain) -> bool:
         """Tell whether all nodes are STABLE and have emitted everything."""
-        is_stable = forall(self.hops, lambda h: s.nodes[h].condition == Condition.STABLE)
-        return is_stable and self.quiet(s)
+        return forall(self.hops, lambda h: s.nodes[h].condition == Condition.STABLE) and forall(
+            s.label, lambda h, b: s.label[h, b] == Label.STABLE
+        )
 
     @final
     def quiet(self, s: Chain) -> bool:
-        """Everything is stable."""
-        return forall(s.label, lambda h, b: s.label[h, b] == Label.STABLE)
+        """The clock stops; that everything is corrected by then is promised above."""
+        return s.clock == self.end
 
     @sometimes
     def all_nodes_guess(self, s: Chain) -> bool:
@@ -380,7 +381,7 @@ class DpcChain(Model[Chain]):
 
     @sometimes
     def a_stall_is_not_noticed(self, s: Chain) -> bool:
-        """A short stall has ended, and everything is stable."""
+        """Short stalls are over, and the clock stops."""
         return s.stalls_left < self.stalls and not s.stalled_long and self.quiet(s)
 
 
