@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     )
 
 SMALL = 500
-"""Distinct states up to which the reference engine is done before code would be compiled."""
+"""Distinct states up to which the reference engine is done before code would be compiled.
+
+500 states of Chandy-Lamport take it 0.17 s. The native engine takes 0.55 s to begin, even where its
+code is kept, and more than ten times that where it is not.
+"""
 
 
 THREADS_MAX = 64

@@ -44,7 +44,6 @@ class Array:
 Words = Annotated[Any, Array(np.uint64)]
 Rows = Annotated[Any, Array(np.uint64, axes=2)]
 Links = Annotated[Any, Array(np.uint32)]
-Bytes = Annotated[Any, Array(np.uint8)]
 Numbers = Annotated[Any, Array(np.int64)]
 Halves = Annotated[Any, Array(np.int32)]
 Kinds = Annotated[Any, Array(np.int8)]
