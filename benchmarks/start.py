@@ -2,7 +2,9 @@
 
     python benchmarks/start.py [--json] [--rounds 5] [MODEL ...]
 
-Each check is a process of its own. "Cold" has an empty cache directory, so that kernels and the
+Each check is a process of its own. The native engine's own start is told beside it: from a model
+in memory to the end of a search of its small size, with loading the engine, tracing, and loading or
+compiling code. "Cold" has an empty cache directory, so that kernels and the
 model are compiled; Python's own bytecode is there. The best of the rounds counts, since the machine
 is shared; processor seconds are those of all threads.
 """
@@ -22,19 +24,39 @@ from rich.console import Console
 from rich.table import Table
 
 CHECK = "import sys; from streamproof.cli import main; sys.argv[0] = 'streamproof'; main()"
+ENGINE = """
+import sys, time
+from streamproof.models import registry
+model = registry.build(sys.argv[1], "small")
+began = time.perf_counter()
+from streamproof.checker.engines import explore_natively
+explore_natively(model)
+print(time.perf_counter() - began)
+"""
 OFF = "PYTHONDONTWRITEBYTECODE"
 
 
-def start(model: str, cache: str) -> dict[str, float]:
+def environment(cache: str) -> dict[str, str]:
+    """Give an environment with a cache directory, in which Python keeps its bytecode."""
+    kept = {name: value for name, value in os.environ.items() if name != OFF}
+    return {**kept, "XDG_CACHE_HOME": cache}
+
+
+def check(model: str, cache: str) -> dict[str, float]:
     """Check a model in a new process, and give its seconds."""
-    environment = {name: value for name, value in os.environ.items() if name != OFF}
-    environment["XDG_CACHE_HOME"] = cache
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-c", CHECK, "check", model]
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, env=environment(cache), stdout=subprocess.DEVNULL, check=True)
     seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"seconds": round(seconds, 2), "processor_seconds": round(processor, 2)}
+
+
+def engine(model: str, cache: str) -> dict[str, float]:
+    """Start the native engine in a new process, and give its seconds."""
+    command = [sys.executable, "-c", ENGINE, model]
+    ran = subprocess.run(command, env=environment(cache), capture_output=True, check=True)
+    return {"engine_seconds": round(float(ran.stdout), 2)}
 
 
 def best(runs: list[dict[str, float]]) -> dict[str, float]:
@@ -46,11 +68,11 @@ def measure(model: str, rounds: int) -> dict[str, dict[str, float]]:
     """Start from nothing and from a full cache, some rounds each."""
     cold, warm = [], []
     with tempfile.TemporaryDirectory() as unmeasured:
-        start(model, unmeasured)  # Python's bytecode
+        check(model, unmeasured)  # Python's bytecode
     for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as cache:
-            cold.append(start(model, cache))
-            warm += [start(model, cache), start(model, cache)]
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+            cold.append(check(model, one) | engine(model, other))
+            warm += [check(model, one) | engine(model, other) for _ in range(2)]
     return {"cold": best(cold), "warm": best(warm)}
 
 
@@ -64,7 +86,7 @@ def main() -> None:
     if options.json:
         print(json.dumps(found, indent=2))
         return
-    table = Table("model", "cache", "seconds", "processor seconds")
+    table = Table("model", "cache", "check, seconds", "processor seconds", "engine alone, seconds")
     for model, starts in found.items():
         for cache, run in starts.items():
             table.add_row(model, cache, *(f"{value:.2f}" for value in run.values()))
