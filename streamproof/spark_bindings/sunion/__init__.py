@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamproof.protocols.dpc import Policy
     from streamproof.spark_bindings.sunion.operator import sunion
+    from streamproof.spark_bindings.sunion.table import reconcile
     from streamproof.spark_bindings.sunion.tuple_type import TupleType, late_rows, stable_only
 
-__all__ = ["Policy", "TupleType", "late_rows", "stable_only", "sunion"]
+__all__ = ["Policy", "TupleType", "late_rows", "reconcile", "stable_only", "sunion"]
 
 _HOMES = {
     "Policy": "streamproof.protocols.dpc",
     "TupleType": f"{__name__}.tuple_type",
     "late_rows": f"{__name__}.tuple_type",
+    "reconcile": f"{__name__}.table",
     "stable_only": f"{__name__}.tuple_type",
     "sunion": f"{__name__}.operator",
 }
