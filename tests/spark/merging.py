@@ -32,6 +32,7 @@ SETTINGS = Settings(
     position="seq",
     bucket_us=10_000_000,
     lateness_us=5_000_000,
+    partition_by=(),
     partitions=1,
     wait_ms=None,
     policy=Policy.PROCESS,

@@ -27,6 +27,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.sunion import TupleType, sunion
+from streamproof.spark_bindings.sunion.operator import partition_keys
 from tests.spark.merging import SCHEMA, Placed, Row, Streams, reference, rows_of, table
 
 pytestmark = pytest.mark.timeout(600)
@@ -55,10 +56,10 @@ def spread(place: Path, name: str, files: Sequence[Sequence[Row]]) -> None:
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
 
 
-def in_pieces(rows: Sequence[Row], seed: int) -> list[Sequence[Row]]:
+def in_pieces(rows: Sequence[Row], seed: int, cuts: int = 2) -> list[Sequence[Row]]:
     """Cut a stream anywhere, and shuffle each piece."""
     chance = random.Random(seed)
-    at = sorted(chance.sample(range(1, len(rows)), 2))
+    at = sorted(chance.sample(range(1, len(rows)), cuts))
     pieces = [list(rows[a:b]) for a, b in zip([0, *at], [*at, len(rows)], strict=True)]
     for piece in pieces:
         chance.shuffle(piece)
@@ -91,7 +92,14 @@ def run(merged: DataFrame, place: Path) -> pa.Table:
         found[batch] = rows.toArrow()
 
     writer = merged.writeStream.option("checkpointLocation", str(place / "checkpoint"))
-    writer.trigger(availableNow=True).foreachBatch(keep).start().awaitTermination()
+    query = writer.trigger(availableNow=True).foreachBatch(keep).start()
+    query.awaitTermination()
+    for batch in query.recentProgress:
+        # What Spark's progress says of each type is what came out.
+        if batch.batchId in found:
+            counts = batch.observedMetrics["sunion(ewr, jfk)"].asDict()
+            told = {kind.value: of(kind, found[batch.batchId]).num_rows for kind in TupleType}
+            assert {kind: count or 0 for kind, count in counts.items()} == told
     (place / "output").mkdir(exist_ok=True)
     for batch, rows in found.items():
         pq.write_table(rows, place / "output" / f"{batch:03}.parquet")
@@ -150,6 +158,10 @@ def test_batches_partitions_and_crashes_change_nothing(
     newest.unlink()
     again = run(merge(partitions, pieces, 2), pieces)
     stable = of(TupleType.INSERTION, once)
+    state = partitions.read.format("statestore").option("stateVarName", "pending")
+    waiting = state.load(str(whole / "checkpoint")).select("user_map_key.bucket").collect()
+    # Rows leave the state with their bucket: what waits is of buckets that are open.
+    assert sorted(row["bucket"] for row in waiting) == [11, 12]
     assert placed(stable) == expected
     assert stable["stable_id"].to_pylist() == list(range(len(expected)))
     assert content(of(TupleType.INSERTION, again)) == content(stable)
@@ -174,6 +186,14 @@ def test_each_serializer_merges_its_part(partitions: SparkSession, tmp_path: Pat
     # Together they emit what one would: each knows how far the streams are by others' rows too.
     assert sorted(row for part in parts for row in placed(part)) == expected
     assert set(placed(of(TupleType.LATE, output))) == late
+
+
+def test_serializers_are_spread_evenly(spark: SparkSession) -> None:
+    keys = partition_keys(spark, 6, 4)
+    placed = spark.createDataFrame([(key,) for key in keys], "key int").repartition(4, "key")
+    found = placed.select("key", F.spark_partition_id()).collect()
+    assert dict(map(tuple, found)) == {key: number % 4 for number, key in enumerate(keys)}
+    assert len(set(keys)) == 6
 
 
 GOOD = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "30 seconds"}

@@ -26,6 +26,7 @@ class Settings:
     streams : names of the inputs, in the order of ties
     time, position : columns that say when a row happened, and where in its stream it is
     bucket_us, lateness_us : width of a bucket, and how far a row may lag, in microseconds
+    partition_by : columns whose values choose a serializer; none, if there is only one
     partitions : serializers that share the rows
     wait_ms : how long a bucket waits before it comes out as tentative; None is for ever
     policy : what happens then to the rows that follow
@@ -36,6 +37,7 @@ class Settings:
     position: str
     bucket_us: int
     lateness_us: int
+    partition_by: tuple[str, ...]
     partitions: int
     wait_ms: int | None
     policy: Policy
@@ -60,5 +62,6 @@ class Settings:
             "time": self.time,
             "position": self.position,
             "bucket_us": self.bucket_us,
+            "partition_by": list(self.partition_by),
             "partitions": self.partitions,
         }
