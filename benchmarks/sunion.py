@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 from typing import Any
@@ -65,17 +66,17 @@ def throughput(spark: SparkSession, arguments: argparse.Namespace) -> list[dict[
             for name, seconds in taken.items():
                 share = (count - 1) / count if name == "sunion_stalled" else 1.0
                 rows = arguments.rows * share
-                found.append(
-                    {
-                        "way": name,
-                        "streams": count,
-                        "partitions": partitions,
-                        "rows_per_second": rows / statistics.median(seconds),
-                        "slowest": rows / max(seconds),
-                        "fastest": rows / min(seconds),
-                        "latency_seconds": statistics.median(seconds),
-                    }
-                )
+                figures = {
+                    "way": name,
+                    "streams": count,
+                    "partitions": partitions,
+                    "rows_per_second": rows / statistics.median(seconds),
+                    "slowest": rows / max(seconds),
+                    "fastest": rows / min(seconds),
+                    "latency_seconds": statistics.median(seconds),
+                }
+                print(figures, file=sys.stderr, flush=True)
+                found.append(figures)
     return found
 
 

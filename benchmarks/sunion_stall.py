@@ -60,31 +60,36 @@ def recovery(spark: SparkSession, rows: int) -> dict[str, Any]:
 
 
 def _recovery(spark: SparkSession, place: Path, rows: int) -> dict[str, Any]:
+    each = rows // 2 // STALL_SECONDS  # of a stream, in a second, which is a file
     for name in _NAMES:
         (place / name).mkdir()
-    _write(place / "first", rows // 2, STALL_SECONDS)
-    _write(place / "second", rows // 2, STALL_SECONDS)
+        for second in range(STALL_SECONDS):
+            _write(place / name, second, each)
     _run(spark, place, "warm-up", None).awaitTermination()
     begun = time.monotonic()
     _run(spark, place, "once", None).awaitTermination()
     once = time.monotonic() - begun
-    (place / "second").rename(place / "hidden")
+    (place / "second").rename(place / "stalled")
     (place / "second").mkdir()
     query = _run(spark, place, "stalled", "1 second")
-    half = rows // 2
-    _await(lambda: _count(place, "TENTATIVE") == half, query)
+    _await(lambda: _count(place, "TENTATIVE") == each * STALL_SECONDS, query)
     state = spark.read.format("statestore").option("stateVarName", "pending")
     blobs = state.load(str(place / "stalled.checkpoint"))
     sizes = blobs.selectExpr("count(*) n", "sum(length(user_map_value.rows)) bytes").collect()[0]
     begun = time.monotonic()
-    for file in sorted((place / "hidden").iterdir()):
+    for file in sorted((place / "stalled").iterdir()):
         file.rename(place / "second" / file.name)
-    stable = DeltaTable(place / "once.table").to_pyarrow_table(columns=["stable_id"]).num_rows
-    _await(lambda: _count(place, "INSERTION") == stable, query)
+    second = STALL_SECONDS
+    while _count(place, "INSERTION") < 2 * each * (STALL_SECONDS - 1):
+        for name in _NAMES:  # the streams go on: the newest rows are never those that waited long
+            _write(place / name, second, each)
+        second += 1
+        time.sleep(0.5)
+        _await(lambda: True, query)
     corrected = time.monotonic() - begun
     query.stop()
     return {
-        "rows": rows,
+        "rows": 2 * each * STALL_SECONDS,
         "once_seconds": once,
         "correct_seconds": corrected,
         "state_rows": sizes["n"],
@@ -113,12 +118,12 @@ def _read(spark: SparkSession, path: Path) -> DataFrame:
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 10).parquet(str(path))
 
 
-def _write(path: Path, rows: int, files: int) -> None:
-    each = rows // files
-    for number in range(files):
-        file = path / f"{number:03}.parquet"
-        pq.write_table(_table(number * each, each, 1_000_000 // each), file)
-        os.utime(file, (1_000_000 + number, 1_000_000 + number))
+def _write(path: Path, second: int, rows: int) -> None:
+    """Write a second of a stream as a file, which Spark reads in this order."""
+    hidden, file = path.with_suffix(".hidden"), path / f"{second:04}.parquet"
+    pq.write_table(_table(second * rows, rows, 1_000_000 // rows), hidden)
+    os.utime(hidden, (1_000_000 + second, 1_000_000 + second))
+    hidden.rename(file)
 
 
 def _table(start: int, count: int, step_us: int) -> pa.Table:

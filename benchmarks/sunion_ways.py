@@ -136,7 +136,7 @@ def _sunion(inputs: Streams, partitions: int, max_delay: str | None) -> DataFram
         bucket="1 second",
         lateness="200 milliseconds",
         max_delay=max_delay,
-        partition_by=["key"] if partitions > 1 else [],
+        partition_by=["key"] if partitions > 1 else None,
         partitions=partitions if partitions > 1 else None,
         certificate=Certificate.IGNORED,
     )

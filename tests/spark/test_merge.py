@@ -222,6 +222,7 @@ def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
             replica.run(NOTHING, now_ms)
         node, waiting = decode(replica.stored, replica.settings)
         assert len(replica.view()[1]) == node.tentative
+        assert node.tentative == sum(part.shown_rows for part in waiting.values())
         if policy is not Policy.SUSPEND:
             # Whatever has waited for so long is out, in one form or the other.
             overdue = [w for w in waiting.values() if w.since_ms + WAIT_MS <= now_ms]

@@ -40,7 +40,7 @@ def sunion(
     max_delay: Duration | None = None,
     policy: Policy = Policy.PROCESS,
     margin: float = 0.9,
-    partition_by: Sequence[str] = (),
+    partition_by: Sequence[str] | None = None,
     partitions: int | None = None,
     certificate: Certificate = Certificate.REQUIRED,
 ) -> DataFrame:
@@ -73,8 +73,8 @@ def sunion(
     UnverifiedProtocol : if a protocol is not the certified one
     UnsuitableSession : if the session could lose state
     """
-    schema = check_inputs(inputs)
-    check_columns(schema, time, position, partition_by)
+    schema, columns = check_inputs(inputs), partition_by or ()
+    check_columns(schema, time, position, columns)
     spark = next(iter(inputs.values())).sparkSession
     check_session(spark)
     if certificate is Certificate.REQUIRED:
@@ -87,8 +87,8 @@ def sunion(
         position=position,
         bucket_us=microseconds("bucket", bucket, 1),
         lateness_us=microseconds("lateness", lateness, 0),
-        partition_by=tuple(partition_by),
-        partitions=_partitions(partition_by, partitions, shuffle),
+        partition_by=tuple(columns),
+        partitions=_partitions(columns, partitions, shuffle),
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
