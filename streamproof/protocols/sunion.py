@@ -10,9 +10,12 @@ A machine works on bucket numbers, never on tuples: one step may emit a million 
 
 Assumptions
 -----------
-* A source keeps its promise: behind a boundary, no tuple of an earlier bucket (SU-undisciplined).
-  A tuple that breaks it is late (`is_late`), and never becomes part of the merged stream.
-* A stream's tuples and boundaries arrive in order; positions within a stream are unique.
+* A source's log is persistent: every replica reads the same, in the same order (SU-overtake), and
+  positions within a stream are unique.
+* A source is disciplined: behind a boundary it writes no tuple of an earlier bucket. One that it
+  writes all the same is late (`is_late`) and no part of the merged stream. Replicas agree even
+  then, but the tuple is lost (SU-undisciplined, SU-acceptlate).
+* Whoever carries out `EmitStable` sorts by `precedes`, never by arrival (DPC-arrival).
 
 Deviations from the paper
 -------------------------
@@ -26,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
 
-from streamproof.lang import Map, Step, forall, require
+from streamproof.lang import Domain, Map, Step, forall, require
 
 Stream = TypeVar("Stream")
 
@@ -61,6 +64,45 @@ class EmitStable:
 SerializerStep: TypeAlias = Step[Serializer[Stream], EmitStable]
 
 
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that a tuple's place in the merged stream depends on.
+
+    Attributes
+    ----------
+    time : of the tuple, in any unit; an earlier time never has a later bucket
+    stream : the number of its stream, the same at every replica
+    position : in its stream
+    """
+
+    time: int
+    stream: int
+    position: int
+
+
+def precedes(first: Key, second: Key) -> bool:
+    """Tell whether one tuple comes out before another, whichever arrived first.
+
+    The order is total, since no two tuples have one key (SU-timealone).
+    """
+    return (first.time, first.stream, first.position) < (
+        second.time,
+        second.stream,
+        second.position,
+    )
+
+
+def initial_serializer(streams: Domain[Stream], first: int) -> Serializer[Stream]:
+    """Give the machine before it has learned anything.
+
+    Parameters
+    ----------
+    streams : those that are merged
+    first : the bucket that the merged stream begins with; tuples of earlier ones are late
+    """
+    return Serializer(boundary=Map.fill(streams, first), emitted=first)
+
+
 def is_late(serializer: Serializer[Stream], stream: Stream, bucket: int) -> bool:
     """Tell whether a tuple comes behind a boundary that says that it will not come."""
     return bucket < serializer.boundary[stream]
@@ -73,7 +115,8 @@ def on_boundary(
 
     Parameters
     ----------
-    bucket : the first bucket of which tuples may still arrive; a boundary that says less than an
+    serializer : this replica's, before the boundary
+    bucket : the first one of which tuples may still arrive; a boundary that says less than an
         earlier one says nothing
     """
     if bucket <= serializer.boundary[stream]:
@@ -91,6 +134,7 @@ def emit(serializer: Serializer[Stream], end: int) -> SerializerStep[Stream]:
 
     Parameters
     ----------
+    serializer : this replica's, before the buckets
     end : the first bucket that is not emitted; best the least of all boundaries
     """
     require(serializer.emitted < end and is_complete(serializer, end))

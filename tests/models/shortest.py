@@ -15,9 +15,8 @@ def shortest_break(model: Model[Any], name: str, *, states_max: int = 20_000) ->
     )
     ask = getattr(model, name)
     is_step = method.role is Role.EVERY_STEP
-    start = next(model.initial_states())
-    reached_by: dict[Any, tuple[Any, Call] | None] = {start: None}
-    pending = deque([start])
+    reached_by: dict[Any, tuple[Any, Call] | None] = dict.fromkeys(model.initial_states())
+    pending = deque(reached_by)
     while pending:
         state = pending.popleft()
         for move in model.moves(state):

@@ -15,9 +15,23 @@ from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Reachable
 from streamproof.proofs.relation import Relation
+from tests.golden import manifest
+
+FAST_STATES_MAX = 200
+"""States of a small size that Z3 reaches in a few seconds."""
+
+
+def states_at_small_size(name):
+    return manifest.read(name)["sizes"]["small"]["distinct"]
+
 
 CASES = [
-    pytest.param(model_class, model_class.sizes["small"], id=f"{name}-{model_class.__name__}")
+    pytest.param(
+        model_class,
+        model_class.sizes["small"],
+        id=f"{name}-{model_class.__name__}",
+        marks=[pytest.mark.slow] if states_at_small_size(name) > FAST_STATES_MAX else [],
+    )
     for name in registry.names()
     for model_class in registry.load(name).all
 ]
