@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamproof.protocols.dpc import Policy
+from streamproof.protocols.sunion import Key, precedes
 from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion.merge import NOTHING, initial_state
 from streamproof.spark_bindings.sunion.pack import PARTITION, Pack
@@ -30,6 +32,7 @@ from tests.spark.merging import (
     waiting_at_most,
 )
 
+NAMES = SETTINGS.streams
 LATENESS = SETTINGS.lateness_us // 1_000_000
 WAIT_MS = 1000
 
@@ -69,6 +72,8 @@ def test_the_output_depends_on_the_streams_alone(whole, data):
         replica.merge(tasks)
     expected, late = reference(whole)
     assert replica.rows() == expected
+    keys = [Key(row.second, NAMES.index(row.stream), row.position) for row in expected]
+    assert all(precedes(*pair) for pair in itertools.pairwise(keys))
     assert set(replica.rows(TupleType.LATE)) == late
     assert len(replica.rows(TupleType.LATE)) == len(late)
     assert replica.view() == (expected, [])

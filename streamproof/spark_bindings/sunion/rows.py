@@ -50,7 +50,7 @@ def split_placed(rows: Any, settings: Settings) -> tuple[Any, Any]:
 
 
 def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | None:
-    """Sort rows by time, then stream, then position: the order that all replicas agree on.
+    """Sort rows by time, then stream, then position: the order of `protocols.sunion.precedes`.
 
     Give None if there are none.
 
