@@ -115,7 +115,7 @@ def _run(spark: SparkSession, place: Path, name: str, max_delay: str | None) -> 
 
 def _read(spark: SparkSession, path: Path) -> DataFrame:
     schema = "ts timestamp, seq long, delay double"
-    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 10).parquet(str(path))
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 20).parquet(str(path))
 
 
 def _write(path: Path, second: int, rows: int) -> None:
