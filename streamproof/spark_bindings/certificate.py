@@ -24,7 +24,7 @@ class Certificate(Enum):
     IGNORED = "ignored"
 
 
-def check_certificate(protocol: str) -> None:
+def check_certificate(protocol: str, claim: str = "a pipeline loses nothing") -> None:
     """Compare the traced form of a protocol with the one that its certificate is about.
 
     Called at the start of a pipeline, on the driver. May be repeated.
@@ -32,6 +32,7 @@ def check_certificate(protocol: str) -> None:
     Parameters
     ----------
     protocol : its file's name, ``chandy_lamport``
+    claim : what is unproven without it, for the message
 
     Raises
     ------
@@ -40,14 +41,14 @@ def check_certificate(protocol: str) -> None:
     certified = certified_digest(protocol)
     if certified is None:
         raise UnverifiedProtocol(
-            f"{protocol} has no certificate that could be read. That a pipeline loses nothing is "
+            f"{protocol} has no certificate that could be read. That {claim} is "
             f"unproven. Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
         )
     present = protocol_digest(import_module(f"streamproof.protocols.{protocol}"))
     if present != certified:
         raise UnverifiedProtocol(
             f"{protocol} was changed after it was certified (certificate {certified[:_SHOWN]}, "
-            f"code {present[:_SHOWN]}). That a pipeline loses nothing is unproven for this code. "
+            f"code {present[:_SHOWN]}). That {claim} is unproven for this code. "
             f"Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
         )
 

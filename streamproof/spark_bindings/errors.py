@@ -16,6 +16,7 @@ __all__ = [
     "NotRunning",
     "PurgedCheckpoint",
     "QueryFailed",
+    "RepeatedPosition",
     "StillBusy",
     "TargetNotEmpty",
     "UnknownSnapshot",
@@ -50,6 +51,10 @@ class WrongSchema(StreamproofError, ValueError):
 
 class WrongRows(StreamproofError, ValueError):
     """Rows do not fit the schema of the channel that they are appended to."""
+
+
+class RepeatedPosition(StreamproofError, ValueError):
+    """A stream has a position twice, so that its rows have no order."""
 
 
 class UnknownSnapshot(StreamproofError, LookupError):

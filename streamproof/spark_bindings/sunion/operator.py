@@ -1,0 +1,183 @@
+"""`sunion`: several streaming DataFrames become one, in an order that anyone can reproduce."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from streamproof.protocols.dpc import Policy
+from streamproof.spark_bindings.certificate import Certificate, check_certificate
+from streamproof.spark_bindings.errors import WrongArgument
+from streamproof.spark_bindings.session import check_session
+from streamproof.spark_bindings.sunion.arguments import (
+    Duration,
+    check_columns,
+    check_inputs,
+    microseconds,
+)
+from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
+from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
+from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.tuple_type import TupleType, merged_schema
+from streamproof.spark_bindings.sunion.unpack import Unpack
+
+PROTOCOLS = ("sunion", "dpc")
+_KEYS_TRIED = 16  # for each serializer: enough that some fall into every shuffle partition
+
+
+def sunion(
+    inputs: Mapping[str, DataFrame],
+    *,
+    time: str,
+    position: str,
+    bucket: Duration,
+    lateness: Duration,
+    max_delay: Duration | None = None,
+    policy: Policy = Policy.PROCESS,
+    margin: float = 0.9,
+    partition_by: Sequence[str] | None = None,
+    partitions: int | None = None,
+    certificate: Certificate = Certificate.REQUIRED,
+) -> DataFrame:
+    """Merge streams into one that is the same whenever, and wherever, they are merged.
+
+    The result has the inputs' columns and those of `tuple_type`: rows come by time, then the
+    stream's name, then position, a bucket at a time, when all streams have passed the bucket. A
+    query's progress counts them by type, under ``observedMetrics["sunion(ewr, jfk)"]``.
+
+    Parameters
+    ----------
+    inputs : streaming DataFrames by name, all of one schema
+    time : column of the row's time
+    position : column of whole numbers that rise along each stream, and are unique in it
+    bucket : width of the portions in which the merged stream comes out
+    lateness : how much older than a row before it in its stream a row may be
+    max_delay : how long a row may wait, by the clock; then it comes out as tentative. More than
+        `bucket` and `lateness` together, if the inputs are live. None is for ever
+    policy : what happens to the rows behind a bucket that came out as tentative
+    margin : share of `max_delay` that a bucket waits; the rest is for the trigger and the work
+    partition_by : columns whose values choose one of several serializers, which work in parallel;
+        each has its own stable ids, and its number is in the column `serializer`
+    partitions : how many serializers; by default as many as the session has shuffle partitions.
+        It is fixed for the life of a checkpoint
+    certificate : IGNORED runs a protocol that was changed after it was certified
+
+    Raises
+    ------
+    WrongArgument, WrongSchema, WrongWiring : if the arguments do not fit together
+    UnverifiedProtocol : if a protocol is not the certified one
+    UnsuitableSession : if the session could lose state
+    """
+    schema, columns = check_inputs(inputs), partition_by or ()
+    check_columns(schema, time, position, columns)
+    spark = next(iter(inputs.values())).sparkSession
+    check_session(spark)
+    if certificate is Certificate.REQUIRED:
+        for protocol in PROTOCOLS:
+            check_certificate(protocol, claim="all who merge these streams see the same")
+    shuffle = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    settings = Settings(
+        streams=tuple(sorted(inputs)),
+        time=time,
+        position=position,
+        bucket_us=microseconds("bucket", bucket, 1),
+        lateness_us=microseconds("lateness", lateness, 0),
+        partition_by=tuple(columns),
+        partitions=_partitions(columns, partitions, shuffle),
+        wait_ms=_wait_ms(max_delay, margin, policy),
+        policy=policy,
+    )
+    keys = partition_keys(spark, settings.partitions, shuffle)
+    return _plan(inputs, schema, settings, keys)
+
+
+def _plan(
+    inputs: Mapping[str, DataFrame],
+    schema: StructType,
+    settings: Settings,
+    keys: tuple[int, ...],
+) -> DataFrame:
+    by = settings.partition_by
+    number = F.pmod(F.hash(*by), F.lit(settings.partitions)) if by else None
+    packed = []
+    for stream, name in enumerate(settings.streams):
+        rows = inputs[name].select(*schema.names)
+        if number is not None:
+            rows = rows.withColumn(PARTITION, number)
+        packed.append(rows.mapInArrow(Pack(settings, stream, keys), PACKED))
+    emitted = (
+        reduce(DataFrame.union, packed)
+        .groupBy(PARTITION)
+        .transformWithStateInPandas(
+            SerializerProcessor(settings, keys),
+            EMITTED,
+            outputMode="Append",
+            timeMode="None" if settings.wait_ms is None else "ProcessingTime",
+        )
+    )
+    merged = merged_schema(schema, settings.time, partitioned=bool(by))
+    zone = emitted.sparkSession.conf.get("spark.sql.session.timeZone")
+    arrow = to_arrow_schema(merged, timezone=zone)
+    return _counted(emitted, settings).mapInArrow(Unpack(settings, arrow), merged)
+
+
+def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
+    """Let Spark count the tuples of each type, while they are blobs: it costs nothing.
+
+    A query's progress then has the counts of a batch, as an observed metric.
+    """
+    counts = [
+        F.sum(F.when(F.col("kind") == kind.value, F.col("count")).otherwise(0)).alias(kind.value)
+        for kind in TupleType
+    ]
+    return emitted.observe(f"sunion({', '.join(settings.streams)})", *counts)
+
+
+def _partitions(partition_by: Sequence[str], partitions: int | None, shuffle: int) -> int:
+    if partitions is not None and not partition_by:
+        raise WrongArgument(
+            f"sunion was given partitions={partitions!r}, but no partition_by. Nothing would say "
+            'which row goes where. Name columns: partition_by=["carrier"]'
+        )
+    found = (shuffle if partitions is None else partitions) if partition_by else 1
+    if not isinstance(found, int) or found < 1:
+        raise WrongArgument(f"sunion was given partitions={found!r}. Write a whole number above 0")
+    return found
+
+
+def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int | None:
+    if not isinstance(policy, Policy) or not 0 < margin <= 1:
+        raise WrongArgument(
+            f"sunion was given policy={policy!r} and margin={margin!r}. A policy is a member of "
+            "Policy, and a margin a share of max_delay: above 0 and at most 1"
+        )
+    if max_delay is None:
+        return None
+    return int(microseconds("max_delay", max_delay, 1000) * margin // 1000)
+
+
+def partition_keys(spark: SparkSession, partitions: int, shuffle: int) -> tuple[int, ...]:
+    """Choose a key for each serializer, so that Spark spreads them evenly over its tasks.
+
+    Spark places a key by its hash; the numbers from 0 on would leave some tasks without work.
+
+    Parameters
+    ----------
+    spark : the session, which computes hashes
+    partitions, shuffle : how many serializers, and how many tasks
+    """
+    if partitions == 1:
+        return (0,)
+    places: dict[int, list[int]] = {place: [] for place in range(shuffle)}
+    tried = ", ".join(f"({key})" for key in range(_KEYS_TRIED * max(partitions, shuffle)))
+    for key, place in spark.sql(
+        f"SELECT key, pmod(hash(key), {shuffle}) FROM VALUES {tried} AS tried(key)"  # noqa: S608
+    ).collect():
+        places[place].append(key)
+    turns = [places[number % shuffle] for number in range(partitions)]
+    return tuple(keys[number // shuffle] for number, keys in enumerate(turns))

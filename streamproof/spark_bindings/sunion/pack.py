@@ -1,0 +1,116 @@
+"""From rows to blobs: what every input goes through before it meets the others.
+
+Spark moves a row between its JVM and Python, and through its shuffle, at a price for each row.
+Packed, a hundred thousand rows are one row with a blob, and no one touches them singly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from streamproof.spark_bindings.sunion.progress import Progress
+from streamproof.spark_bindings.sunion.rows import (
+    STREAM,
+    by_value,
+    integers,
+    split_placed,
+    to_bytes,
+)
+from streamproof.spark_bindings.sunion.settings import Settings
+
+PARTITION = "__partition"
+"""The column that says which serializer a row goes to."""
+
+PACKED = f"{PARTITION} int, stream int, rows binary, progress binary"
+"""Spark's schema of packed rows: a row has a blob of rows, or a stream's progress, never both."""
+
+_PACKED_ARROW = pa.schema(
+    [
+        (PARTITION, pa.int32()),
+        ("stream", pa.int32()),
+        ("rows", pa.binary()),
+        ("progress", pa.binary()),
+    ]
+)
+_ROWS_PER_BLOB = 131_072
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Packs one stream's rows. Spark calls it once a task, on executors, and may repeat it.
+
+    Attributes
+    ----------
+    settings : the merge's
+    stream : number of the stream
+    partition_keys : numbers that stand for the serializers in Spark's shuffle
+    """
+
+    settings: Settings
+    stream: int
+    partition_keys: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Give a blob for each serializer that rows are for, then the progress for all of them.
+
+        A serializer has to hear that a stream went on even if none of its rows are its own: else
+        it would wait for a boundary that has long passed.
+        """
+        seen = []
+        for rows in _gather(batches):
+            placed, _ = split_placed(rows, self.settings)
+            seen.append(
+                Progress.of(
+                    integers(placed[self.settings.position]),
+                    self.settings.boundaries(integers(placed[self.settings.time])),
+                )
+            )
+            for partition, part in self._partitions(rows):
+                yield self._packed(partition, rows=to_bytes(part))
+        if seen:
+            progress = Progress.join(seen).to_bytes()
+            for partition in self.partition_keys:
+                yield self._packed(partition, progress=progress)
+
+    def _partitions(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+        stream = pa.array(np.full(rows.num_rows, self.stream, np.int8))
+        if PARTITION not in rows.column_names:
+            yield self.partition_keys[0], rows.append_column(STREAM, stream)
+            return
+        numbers = integers(rows[PARTITION])
+        order = np.argsort(numbers, kind="stable")
+        parts = rows.drop_columns([PARTITION]).append_column(STREAM, stream).take(pa.array(order))
+        for number, part in by_value(parts, numbers[order]):
+            yield self.partition_keys[number], part
+
+    def _packed(
+        self, partition: int, *, rows: bytes | None = None, progress: bytes | None = None
+    ) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays(
+            [
+                pa.array([partition], pa.int32()),
+                pa.array([self.stream], pa.int32()),
+                pa.array([rows], pa.binary()),
+                pa.array([progress], pa.binary()),
+            ],
+            schema=_PACKED_ARROW,
+        )
+
+
+def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Join small batches, as Spark hands them over, to larger ones."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+            count += batch.num_rows
+        if count >= _ROWS_PER_BLOB:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting, count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks()

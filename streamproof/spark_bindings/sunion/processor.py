@@ -1,0 +1,115 @@
+"""The stateful operator: one serializer a key, each called once a batch with blobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from streamproof.spark_bindings.sunion.merge import NOTHING, Arrivals, Emission, Merge
+from streamproof.spark_bindings.sunion.pending import Pending
+from streamproof.spark_bindings.sunion.progress import Progress
+from streamproof.spark_bindings.sunion.rows import from_bytes, to_bytes
+from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.state import SerializerState
+from streamproof.spark_bindings.sunion.tuple_type import TupleType
+
+EMITTED = "serializer int, kind string, stable_id long, bucket long, count long, rows binary"
+"""Spark's schema of emitted tuples: a row is a blob of rows of one type, or one tuple without."""
+
+_ROWS_PER_BLOB = 65_536  # so that the next worker unpacks one while this one writes the next
+
+
+class SerializerProcessor(StatefulProcessor):
+    """Runs the serializers. Spark makes one a task, on executors, and may repeat it.
+
+    Parameters
+    ----------
+    settings : the merge's
+    partition_keys : numbers that stand for the serializers in Spark's shuffle
+    """
+
+    def __init__(self, settings: Settings, partition_keys: tuple[int, ...]) -> None:
+        self._settings, self._partition_keys = settings, partition_keys
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Open the state. Spark calls it once a task, and once on the driver."""
+        self._handle = handle
+        self._state = SerializerState(handle, self._settings)
+
+    def handleInputRows(
+        self, key: Any, rows: Iterator[Any], timerValues: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        """Merge what arrived for one serializer. Spark calls it once a batch and key."""
+        yield from self._run(key, self._arrivals(rows), timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[pd.DataFrame]:
+        """Look for rows that have waited too long. Spark calls it in batches without rows too."""
+        del expiredTimerInfo  # the state knows what has waited
+        yield from self._run(key, NOTHING, timerValues)
+
+    def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
+        serializer = self._partition_keys.index(int(key[0]))
+        now_ms = timers.getCurrentProcessingTimeInMs()
+        node, waiting = self._state.load()
+        merge = Merge(self._settings, node, Pending(self._state, dict(waiting)), now_ms)
+        for emission in merge.on_batch(arrivals):
+            yield from _frames(serializer, emission)
+        if (merge.node, merge.waiting) != (node, waiting):
+            self._state.save(merge.node, merge.waiting)
+        if self._settings.wait_ms is not None and any(
+            part.since_ms == now_ms for part in merge.waiting.values()
+        ):
+            self._handle.registerTimer(now_ms + self._settings.wait_ms)
+
+    def _arrivals(self, frames: Iterator[pd.DataFrame]) -> Arrivals:
+        rows: dict[str, list[pa.Table]] = defaultdict(list)
+        progress: dict[str, list[Progress]] = defaultdict(list)
+        for frame in frames:
+            columns = (frame["stream"], frame["rows"], frame["progress"])
+            for number, blob, steps in zip(*columns, strict=True):
+                stream = self._settings.streams[number]
+                if blob is not None:
+                    rows[stream].append(from_bytes(blob))
+                else:
+                    progress[stream].append(Progress.from_bytes(steps))
+        return Arrivals(rows, {stream: Progress.join(parts) for stream, parts in progress.items()})
+
+
+def _frames(serializer: int, emission: Emission) -> Iterator[pd.DataFrame]:
+    """Write an emission as rows of `EMITTED`."""
+    rows, stable_id = emission.rows, emission.stable_id
+    if rows is None:
+        yield _frame(serializer, emission, stable_id, 1, None)
+        return
+    for start in range(0, rows.num_rows, _ROWS_PER_BLOB):
+        part = rows.slice(start, _ROWS_PER_BLOB)
+        yield _frame(serializer, emission, stable_id, part.num_rows, to_bytes(part))
+        if emission.kind is TupleType.INSERTION and stable_id is not None:
+            stable_id += part.num_rows
+
+
+def _frame(
+    serializer: int, emission: Emission, stable_id: int | None, count: int, blob: bytes | None
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "serializer": [serializer],
+            "kind": [emission.kind.value],
+            "stable_id": pd.array([stable_id], dtype="Int64"),
+            "bucket": pd.array([emission.bucket], dtype="Int64"),
+            "count": [count],
+            "rows": [blob],
+        }
+    )

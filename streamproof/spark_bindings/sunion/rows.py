@@ -1,0 +1,108 @@
+"""Rows as the merge sees them: Arrow tables, their keys as NumPy arrays, and their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamproof.spark_bindings.errors import RepeatedPosition
+from streamproof.spark_bindings.sunion.settings import Booleans, Integers, Settings
+
+STREAM = "__stream"
+"""The column that says which stream a row came from, by number."""
+
+
+def to_bytes(rows: pa.Table | pa.RecordBatch) -> bytes:
+    """Write rows in Arrow's own format: a blob, which Spark carries about without looking."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write(rows)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def from_bytes(blob: bytes) -> pa.Table:
+    """Read what `to_bytes` wrote; columns are views into the blob."""
+    with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
+        return reader.read_all()
+
+
+def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
+    """Give a column of times or positions, none of them null, as numbers."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz)).view(pa.int64())
+    numbers: Integers = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def split_placed(rows: Any, settings: Settings) -> tuple[Any, Any]:
+    """Separate the rows that have a time and a position from those that have not."""
+    if rows[settings.time].null_count == 0 and rows[settings.position].null_count == 0:
+        return rows, rows.slice(0, 0)
+    placed = pc.and_(pc.is_valid(rows[settings.time]), pc.is_valid(rows[settings.position]))
+    return rows.filter(placed), rows.filter(pc.invert(placed))
+
+
+def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | None:
+    """Sort rows by time, then stream, then position: the order of `protocols.sunion.precedes`.
+
+    Give None if there are none.
+
+    Raises
+    ------
+    RepeatedPosition : if a stream has a position twice at one time
+    """
+    filled = [part for part in parts if part.num_rows]
+    if not filled:
+        return None
+    rows = pa.concat_tables(filled).combine_chunks()
+    times, positions = integers(rows[settings.time]), integers(rows[settings.position])
+    streams = rows[STREAM].combine_chunks().to_numpy()
+    # A stable sort merges the runs that are there already: of parts that are in order each, it
+    # costs little, and ties mostly come out right.
+    order = np.argsort(times, kind="stable")
+    ties = np.flatnonzero(np.diff(times[order]) == 0)
+    if not _rising(streams, positions, order[ties], order[ties + 1]).all():
+        order = np.lexsort((positions, streams, times))
+        ties = np.flatnonzero(np.diff(times[order]) == 0)
+        distinct = _rising(streams, positions, order[ties], order[ties + 1])
+        if not distinct.all():
+            _refuse_twice(rows.slice(int(order[ties[np.argmin(distinct)]]), 1), settings)
+    if np.array_equal(order, np.arange(len(order))):
+        return rows
+    return rows.take(pa.array(order))
+
+
+def _rising(streams: Any, positions: Integers, left: Integers, right: Integers) -> Booleans:
+    """Tell which pairs of rows of equal time are in order."""
+    same = streams[left] == streams[right]
+    rising: Booleans = (streams[left] < streams[right]) | (
+        same & (positions[left] < positions[right])
+    )
+    return rising
+
+
+def _refuse_twice(row: pa.Table, settings: Settings) -> NoReturn:
+    stream = settings.streams[row[STREAM][0].as_py()]
+    position, time = row[settings.position][0].as_py(), row[settings.time][0].as_py()
+    raise RepeatedPosition(
+        f"stream {stream!r} has the position {position} twice, at {time}. Their order would be an "
+        f"accident, and differ from run to run. Make {settings.position!r} unique within each "
+        "stream, or drop the duplicates before sunion"
+    )
+
+
+def by_value(rows: pa.Table, values: Integers) -> Iterator[tuple[int, pa.Table]]:
+    """Cut rows where a value changes, of which there is one a row."""
+    if not len(values):
+        return
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(values)) + 1))
+    ends = np.append(starts[1:], len(values))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(values[start]), rows.slice(start, end - start)

@@ -1,0 +1,109 @@
+"""What a serializer keeps between batches: the machine as JSON, and the rows that wait as blobs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple
+from typing import Any
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+from pyspark.sql.types import (
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from streamproof.lang import Domain, Map
+from streamproof.protocols.dpc import Condition, Node
+from streamproof.protocols.sunion import Serializer
+from streamproof.spark_bindings.errors import WrongArgument
+from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
+from streamproof.spark_bindings.sunion.pending import Waiting
+from streamproof.spark_bindings.sunion.settings import Settings
+
+_MACHINE = StructType([StructField("machine", StringType())])
+_BLOB_KEY = StructType([StructField("bucket", LongType()), StructField("number", IntegerType())])
+_BLOB = StructType([StructField("rows", BinaryType())])
+
+
+class SerializerState:
+    """One serializer's state in Spark's store; a `BlobStore` too.
+
+    The machine is small and written anew when it changed. A blob is written once, read once, and
+    deleted.
+    """
+
+    def __init__(self, handle: StatefulProcessorHandle, settings: Settings) -> None:
+        self._settings = settings
+        self._machine = handle.getValueState("machine", _MACHINE)
+        self._blobs = handle.getMapState("pending", _BLOB_KEY, _BLOB)
+
+    def load(self) -> tuple[MergeState, dict[int, Waiting]]:
+        """Read the machine, and what waits by bucket.
+
+        Raises
+        ------
+        WrongArgument : if it was written with settings that these rows do not fit
+        """
+        stored = self._machine.get()
+        if stored is None:
+            return initial_state(self._settings), {}
+        return decode(stored[0], self._settings)
+
+    def save(self, node: MergeState, waiting: dict[int, Waiting]) -> None:
+        """Write what `load` is to give in the next batch."""
+        self._machine.update((encode(node, waiting, self._settings),))
+
+    def get(self, bucket: int, number: int) -> bytes:
+        """Read a blob that is there."""
+        found = self._blobs.getValue((bucket, number))
+        assert found is not None
+        return bytes(found[0])
+
+    def put(self, bucket: int, number: int, blob: bytes) -> None:
+        """Write a blob."""
+        self._blobs.updateValue((bucket, number), (blob,))
+
+    def remove(self, bucket: int, number: int) -> None:
+        """Delete a blob that is there."""
+        self._blobs.removeKey((bucket, number))
+
+
+def encode(node: MergeState, waiting: dict[int, Waiting], settings: Settings) -> str:
+    """Write a serializer's state as text."""
+    return json.dumps(
+        {
+            "settings": settings.lasting(),
+            "condition": node.condition.value,
+            "boundary": dict(node.serializer.boundary.items()),
+            "emitted": node.serializer.emitted,
+            "reached": node.reached,
+            "stable": node.stable,
+            "tentative": node.tentative,
+            "waiting": [[bucket, *astuple(part)] for bucket, part in sorted(waiting.items())],
+        }
+    )
+
+
+def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting]]:
+    """Read what `encode` wrote; see `SerializerState.load`."""
+    stored: dict[str, Any] = json.loads(text)
+    if stored["settings"] != settings.lasting():
+        raise WrongArgument(
+            f"sunion runs with {settings.lasting()}, but its checkpoint was written with "
+            f"{stored['settings']}. Rows would be merged in another order than before. Pass what "
+            "it was written with, or choose another checkpoint"
+        )
+    streams: Domain[str] = Domain.of("stream", settings.streams)
+    boundary: Map[str, int] = Map.build(streams, lambda stream: stored["boundary"][stream])
+    node = Node(
+        condition=Condition(stored["condition"]),
+        serializer=Serializer(boundary, stored["emitted"]),
+        reached=stored["reached"],
+        stable=stored["stable"],
+        tentative=stored["tentative"],
+    )
+    return node, {bucket: Waiting(*part) for bucket, *part in stored["waiting"]}

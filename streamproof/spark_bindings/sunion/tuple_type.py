@@ -1,0 +1,70 @@
+"""The tuples of a merged stream: their kinds, their columns, and the two usual selections."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+
+class TupleType(Enum):
+    """What a row of a merged stream says [BBMS08, section 3.2]."""
+
+    INSERTION = "INSERTION"
+    """A row in its final place."""
+    TENTATIVE = "TENTATIVE"
+    """A row that came out before its bucket was complete; it may be revoked."""
+    BOUNDARY = "BOUNDARY"
+    """No stable row of the buckets before `bucket` follows."""
+    UNDO = "UNDO"
+    """All tentative rows before this are revoked; the `stable_id` rows that are stable remain."""
+    REC_DONE = "REC_DONE"
+    """The corrections are complete."""
+    LATE = "LATE"
+    """A row behind its stream's boundary, or without a time or position: no part of the result."""
+
+
+TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME = "tuple_type", "bucket", "stable_id", "stream"
+SERIALIZER = "serializer"
+COLUMNS = (TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME, SERIALIZER)
+"""The columns that a merge adds.
+
+`tuple_type` is the name of a `TupleType`; `bucket` the time at which the row's bucket begins;
+`stable_id` the number of a stable row, from 0, or else of the next one; `stream` the row's input;
+`serializer`, only with `partition_by`, the number of the serializer that numbers the rows.
+"""
+
+
+def merged_schema(schema: StructType, time: str, *, partitioned: bool) -> StructType:
+    """Give the schema of a merged stream.
+
+    Parameters
+    ----------
+    schema : of its inputs
+    time : the inputs' column of time
+    partitioned : there are several serializers
+    """
+    merged = StructType([StructField(field.name, field.dataType) for field in schema])
+    merged.add(TUPLE_TYPE, StringType()).add(BUCKET, schema[time].dataType)
+    merged.add(STABLE_ID, LongType()).add(STREAM_NAME, StringType())
+    return merged.add(SERIALIZER, IntegerType()) if partitioned else merged
+
+
+def stable_only(merged: DataFrame) -> DataFrame:
+    """Keep the rows that are in their final place, for those who would rather wait."""
+    return _of(merged, TupleType.INSERTION)
+
+
+def late_rows(merged: DataFrame) -> DataFrame:
+    """Keep the rows that came too late to be merged: an output of their own.
+
+    A query on it reads the inputs once more. Inside `foreachBatch` it may be used beside the
+    others at no such price.
+    """
+    return _of(merged, TupleType.LATE)
+
+
+def _of(merged: DataFrame, kind: TupleType) -> DataFrame:
+    return merged.where(F.col(TUPLE_TYPE) == kind.value)

@@ -1,0 +1,77 @@
+"""From blobs to rows: the merged stream as its readers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes, integers
+from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.tuple_type import (
+    BUCKET,
+    SERIALIZER,
+    STABLE_ID,
+    STREAM_NAME,
+    TUPLE_TYPE,
+    TupleType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """Unpacks what the serializers emit. Spark calls it once a task, on executors.
+
+    Attributes
+    ----------
+    settings : the merge's
+    schema : Arrow schema of the merged stream
+    """
+
+    settings: Settings
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Give the rows of each blob, and a row for each tuple that is none."""
+        for batch in batches:
+            for emitted in batch.to_pylist():
+                yield from (
+                    self._rows(emitted) if emitted["rows"] is not None else self._tuple(emitted)
+                )
+
+    def _rows(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        rows = from_bytes(emitted["rows"])
+        kind, stable_id, count = TupleType(emitted["kind"]), emitted["stable_id"], rows.num_rows
+        names = pa.array(self.settings.streams)
+        if kind is TupleType.INSERTION:
+            stable_ids = pa.array(np.arange(stable_id, stable_id + count))
+        else:
+            stable_ids = pa.array([stable_id], pa.int64()).take(pa.array(np.zeros(count, np.int8)))
+        added = {
+            TUPLE_TYPE: pa.repeat(kind.value, count),
+            BUCKET: self._bucket_starts(rows[self.settings.time]),
+            STABLE_ID: stable_ids,
+            STREAM_NAME: names.take(rows[STREAM].combine_chunks()),
+            SERIALIZER: pa.repeat(pa.scalar(emitted["serializer"], pa.int32()), count),
+        }
+        columns = [added[f.name] if f.name in added else rows[f.name] for f in self.schema]
+        yield from pa.table(columns, schema=self.schema).to_batches()
+
+    def _bucket_starts(self, times: pa.ChunkedArray) -> pa.Array:
+        missing = times.is_null().to_numpy() if times.null_count else None
+        starts = self.settings.buckets(integers(times.fill_null(0))) * self.settings.bucket_us
+        return pa.array(starts, times.type, mask=missing)
+
+    def _tuple(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        bucket = emitted["bucket"]
+        said = {
+            TUPLE_TYPE: emitted["kind"],
+            BUCKET: None if bucket is None else bucket * self.settings.bucket_us,
+            STABLE_ID: emitted["stable_id"],
+            SERIALIZER: emitted["serializer"],
+        }
+        columns = [pa.array([said.get(field.name)], field.type) for field in self.schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -1,0 +1,147 @@
+"""A merge that must not wait for ever, in a pipeline: an input stalls, and comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamproof.spark_bindings import Pipeline, Query, Replay
+from streamproof.spark_bindings.certificate import Certificate
+from streamproof.spark_bindings.sunion import sunion
+from tests.spark.merging import Placed, Row, reference, rows_of, table
+
+pytestmark = pytest.mark.timeout(600)
+
+INPUT = "ts timestamp, seq long, text string"
+OUTPUT = f"{INPUT}, tuple_type string, bucket timestamp, stable_id long, stream string"
+EWR = rows_of([1, 12, 25, 60, 80])
+JFK = rows_of([2, 13, 60, 80])
+SECONDS_MAX = 200.0
+
+
+def merged(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
+    return sunion(
+        {"ewr": ewr, "jfk": jfk},
+        time="ts",
+        position="seq",
+        bucket="10 seconds",
+        lateness="5 seconds",
+        max_delay="2 seconds",
+        certificate=Certificate.IGNORED,
+    )
+
+
+def pipeline(path: Path) -> Pipeline:
+    return Pipeline(
+        path,
+        channels={"ewr": INPUT, "jfk": INPUT, "merged": OUTPUT},
+        queries=[Query("merge", inputs=("ewr", "jfk"), output="merged", plan=merged)],
+    )
+
+
+def feed(pipeline: Pipeline, name: str, rows: list[Row]) -> None:
+    pipeline.channel(name).append(table(rows, name))
+
+
+def await_that(holds: Callable[[], bool], pipeline: Pipeline) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while not holds():
+        status = pipeline.status()["merge"]
+        assert status.running, status.failure
+        assert time.monotonic() < deadline, said(pipeline)
+        time.sleep(0.1)
+
+
+def said(pipeline: Pipeline) -> list[str]:
+    return pipeline.channel("merged").rows()["tuple_type"].to_pylist()
+
+
+def view(pipeline: Pipeline) -> tuple[list[Placed], list[Placed]]:
+    """Apply what a merge has said: its stable rows, and the tentative ones behind them."""
+    stable: list[Placed] = []
+    tentative: list[Placed] = []
+    for row in pipeline.channel("merged").rows().to_pylist():
+        match row["tuple_type"]:
+            case "INSERTION":
+                assert not tentative
+                assert row["stable_id"] == len(stable)
+                stable.append(placed(row))
+            case "TENTATIVE":
+                tentative.append(placed(row))
+            case "UNDO":
+                assert row["stable_id"] == len(stable)
+                tentative = []
+            case _:
+                assert row["tuple_type"] in {"BOUNDARY", "REC_DONE"}
+    return stable, tentative
+
+
+def placed(row: dict[str, object]) -> Placed:
+    return Placed(int(row["ts"].timestamp()), row["stream"], row["seq"])
+
+
+def test_a_stalled_input_is_bridged_and_corrected(spark: SparkSession, tmp_path: Path) -> None:
+    original = pipeline(tmp_path / "original")
+    with original.start(spark):
+        bridge(original)
+        feed(original, "jfk", JFK[1:])
+        go_on_until(lambda: "REC_DONE" in said(original), original)
+        assert "UNDO" in said(original)
+    assert corrected(original) == reference({"ewr": EWR, "jfk": JFK})[0]
+
+
+@pytest.mark.slow
+def test_a_snapshot_of_any_moment_restores_right(spark: SparkSession, tmp_path: Path) -> None:
+    original = pipeline(tmp_path / "original")
+    with original.start(spark):
+        bridge(original)
+        in_failure = original.snapshot()
+        original.await_snapshot(in_failure)
+        # The old buckets are complete, but what ewr says now comes out at once and is not: there
+        # are corrections to come when the first of them are out.
+        feed(original, "ewr", [Row(100, 5)])
+        feed(original, "jfk", JFK[1:])
+        go_on_until(lambda: "UNDO" in said(original), original)
+        in_stabilization = original.snapshot()
+        original.await_snapshot(in_stabilization)
+        go_on_until(lambda: "REC_DONE" in said(original), original)
+    for snapshot in (in_failure, in_stabilization):
+        restored = original.restore(snapshot, into=tmp_path / snapshot, replay=Replay.NONE)
+        for name in ("ewr", "jfk"):
+            had = restored.channel(name).rows().num_rows
+            restored.channel(name).append(original.channel(name).rows().slice(had))
+        with restored.start(spark):
+            go_on_until(lambda: len(corrected(restored)) == 7, restored)  # noqa: B023
+        assert corrected(restored) == corrected(original) == reference({"ewr": EWR, "jfk": JFK})[0]
+
+
+def bridge(original: Pipeline) -> None:
+    """Let ewr go on while jfk has stalled: nothing is stable, and all comes out nevertheless."""
+    feed(original, "ewr", EWR)
+    feed(original, "jfk", JFK[:1])
+    await_that(lambda: said(original).count("TENTATIVE") == 6, original)
+    assert view(original)[0] == []
+
+
+def go_on_until(holds: Callable[[], bool], pipeline: Pipeline) -> None:
+    """Let both streams go on: the newest bucket is then never one that has waited too long."""
+
+    def go_on() -> bool:
+        for name in ("ewr", "jfk"):
+            rows = pipeline.channel(name).rows()
+            newest = int(pc.max(rows["ts"]).as_py().timestamp())
+            feed(pipeline, name, [Row(max(newest, 100) + 20, rows.num_rows)])
+        time.sleep(0.5)
+        return holds()
+
+    await_that(go_on, pipeline)
+
+
+def corrected(pipeline: Pipeline) -> list[Placed]:
+    """Give the stable rows of the time in which jfk had stalled."""
+    return [row for row in view(pipeline)[0] if row.second < 70]

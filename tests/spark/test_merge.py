@@ -1,0 +1,256 @@
+"""A serializer without Spark: its output is a function of the streams, and never waits too long."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamproof.protocols.dpc import Policy
+from streamproof.protocols.sunion import Key, precedes
+from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
+from streamproof.spark_bindings.sunion.merge import NOTHING, initial_state
+from streamproof.spark_bindings.sunion.pack import PARTITION, Pack
+from streamproof.spark_bindings.sunion.rows import from_bytes
+from streamproof.spark_bindings.sunion.state import decode, encode
+from streamproof.spark_bindings.sunion.tuple_type import TupleType
+from tests.spark.merging import (
+    SCHEMA,
+    SETTINGS,
+    Replica,
+    Row,
+    kinds,
+    reference,
+    rows_of,
+    table,
+    waiting_at_most,
+)
+
+NAMES = SETTINGS.streams
+LATENESS = SETTINGS.lateness_us // 1_000_000
+WAIT_MS = 1000
+
+
+def streams(late: bool = True) -> st.SearchStrategy[dict[str, list[Row]]]:
+    """Draw streams whose times mostly rise; with `late` some rows fall far behind."""
+    step = st.integers(-30 if late else 0, 40 if late else 12)
+
+    def walk(steps: list[int], jitter: list[int]) -> list[Row]:
+        times = np.maximum(np.cumsum(steps), 0) if late else np.cumsum(steps)
+        return rows_of(int(t) - j for t, j in zip(times, jitter, strict=False))
+
+    jitter = st.lists(st.integers(0, LATENESS), min_size=30, max_size=30)
+    stream = st.builds(walk, st.lists(step, max_size=30), jitter)
+    return st.fixed_dictionaries(dict.fromkeys(SETTINGS.streams, stream))
+
+
+def cuts(data: st.DataObject, rows: Sequence[Row], batches: int) -> list[Sequence[Row]]:
+    """Cut a stream into batches, anywhere."""
+    place = st.integers(0, len(rows))
+    at = sorted(data.draw(st.lists(place, min_size=batches - 1, max_size=batches - 1)))
+    return [rows[a:b] for a, b in zip([0, *at], [*at, len(rows)], strict=True)]
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(streams(), st.data())
+def test_the_output_depends_on_the_streams_alone(whole, data):
+    batches = data.draw(st.integers(1, 6))
+    parts = {name: cuts(data, rows, batches) for name, rows in whole.items()}
+    replica = Replica()
+    for number in range(batches):
+        tasks = {}
+        for name in data.draw(st.permutations(SETTINGS.streams)):
+            # Within a batch, rows come in any order, from any number of tasks.
+            rows = data.draw(st.permutations(parts[name][number]))
+            tasks[name] = [table(part, name) for part in cuts(data, rows, 2)]
+        replica.merge(tasks)
+    expected, late = reference(whole)
+    assert replica.rows() == expected
+    keys = [Key(row.second, NAMES.index(row.stream), row.position) for row in expected]
+    assert all(precedes(*pair) for pair in itertools.pairwise(keys))
+    assert set(replica.rows(TupleType.LATE)) == late
+    assert len(replica.rows(TupleType.LATE)) == len(late)
+    assert replica.view() == (expected, [])
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(streams(late=False), st.data())
+def test_disorder_within_the_lateness_changes_nothing(whole, data):
+    """Rows overtake others of their stream across batches, as long as they lag by no more."""
+    batches = data.draw(st.integers(1, 6))
+    replica = Replica()
+    left = {name: list(rows) for name, rows in whole.items()}
+    newest = dict.fromkeys(whole, -1)
+    for number in range(batches):
+        taken = {}
+        for name, rows in left.items():
+            count = len(rows) if number == batches - 1 else data.draw(st.integers(0, len(rows)))
+            chosen = sorted(rows[: count + 3], key=lambda row: row.second)[:count]
+            high = max([newest[name], *(row.second for row in chosen)])
+            # Nothing that would become late by what has come may stay behind.
+            chosen = [row for row in rows if row in chosen or row.second < high - LATENESS]
+            newest[name] = max([high, *(row.second for row in chosen)])
+            left[name] = [row for row in rows if row not in chosen]
+            taken[name] = chosen
+        replica.batch(**taken)
+    assert replica.rows(TupleType.LATE) == []
+    assert replica.rows() == reference(whole)[0]
+
+
+def test_ties_are_broken_by_stream_and_then_by_position():
+    replica = Replica()
+    replica.batch(jfk=rows_of([3, 3, 40]), ewr=rows_of([3, 1, 3, 40]))
+    assert [(row.second, row.stream, row.position) for row in replica.rows()] == [
+        (1, "ewr", 1),
+        (3, "ewr", 0),
+        (3, "ewr", 2),
+        (3, "jfk", 0),
+        (3, "jfk", 1),
+    ]
+
+
+def test_a_bucket_waits_for_every_stream():
+    replica = Replica()
+    assert replica.batch(ewr=rows_of([1, 2, 100])) == []
+    # 14 - 5 is still in the first bucket: only that nothing came before it is known.
+    assert kinds(replica.batch(jfk=rows_of([14]))) == ["BOUNDARY"]
+    assert kinds(replica.batch(jfk=rows_of([15], start=1))) == ["INSERTION", "BOUNDARY"]
+    assert [row.second for row in replica.rows()] == [1, 2]
+
+
+def test_rows_leave_the_state_with_their_bucket():
+    replica = Replica()
+    for start in range(0, 200, 4):
+        seconds = range(start, start + 4)
+        replica.batch(ewr=rows_of(seconds, start), jfk=rows_of(seconds, start))
+        assert len(replica.blobs) <= 8  # blobs of at most two buckets that are open, a batch each
+    assert {bucket for bucket, _ in replica.blobs} == {19}
+
+
+def test_a_row_without_time_or_position_is_late():
+    replica = Replica()
+    rows = table(rows_of([1, 50]), "ewr")
+    columns = {"ts": [None, rows["ts"][0].as_py()], "seq": [7, None], "text": ["a", "b"]}
+    broken = pa.table(columns, schema=SCHEMA)
+    said = replica.merge({"ewr": [pa.concat_tables([rows, broken])]})
+    assert kinds(said) == ["LATE"]
+    assert said[0].rows["text"].to_pylist() == ["a", "b"]
+
+
+def test_a_position_that_occurs_twice_is_refused():
+    with pytest.raises(RepeatedPosition, match="stream 'jfk' has the position 4 twice"):
+        Replica().batch(jfk=[Row(3, 4), Row(3, 4)])
+
+
+def test_a_repeated_position_is_found_across_batches():
+    replica = Replica()
+    replica.batch(jfk=[Row(3, 4)])
+    with pytest.raises(RepeatedPosition, match="position 4 twice"):
+        replica.batch(jfk=[Row(3, 4), Row(40, 5)], ewr=[Row(40, 0)])
+
+
+def test_a_serializer_without_rows_learns_of_progress():
+    two = replace(SETTINGS, partitions=2)
+    numbers = pa.array([0, 1, 0], pa.int32())
+    rows = table(rows_of([1, 2, 30]), "ewr").append_column(PARTITION, numbers)
+    found = [
+        (packed[PARTITION][0].as_py(), packed["rows"][0].as_py(), packed["progress"][0].as_py())
+        for packed in Pack(two, 0, (11, 22))(iter(rows.to_batches()))
+    ]
+    assert [(key, blob is None) for key, blob, _ in found] == [
+        (11, False),
+        (22, False),
+        (11, True),
+        (22, True),
+    ]
+    assert from_bytes(found[1][1])["seq"].to_pylist() == [1]
+    assert PARTITION not in from_bytes(found[1][1]).column_names
+
+
+def test_a_checkpoint_of_other_settings_is_refused():
+    stored = encode(initial_state(SETTINGS), {}, SETTINGS)
+    wider = replace(SETTINGS, bucket_us=2 * SETTINGS.bucket_us)
+    with pytest.raises(WrongArgument, match="its checkpoint was written with"):
+        decode(stored, wider)
+    assert decode(stored, replace(SETTINGS, lateness_us=0))[0] == initial_state(SETTINGS)
+
+
+# Bounded: what comes out before it is complete
+
+
+def test_a_short_failure_gives_no_tentative_row():
+    replica = Replica(waiting_at_most(WAIT_MS))
+    replica.batch(0, ewr=rows_of([1, 40]))
+    replica.batch(WAIT_MS - 1, jfk=rows_of([2, 40]))
+    assert kinds(replica.said) == ["INSERTION", "BOUNDARY"]
+    assert [row.second for row in replica.rows()] == [1, 2]
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_long_failure_is_bridged_and_corrected(policy):
+    bounded = waiting_at_most(WAIT_MS, policy)
+    replica = Replica(bounded)
+    replica.batch(0, ewr=rows_of([1, 12]))
+    assert kinds(replica.run(NOTHING, WAIT_MS)) == ["TENTATIVE"]
+    assert replica.view()[1] == replica.rows(TupleType.TENTATIVE)
+    assert kinds(replica.batch(WAIT_MS + 10, ewr=rows_of([25], 2))) == (
+        ["TENTATIVE"] if policy is Policy.PROCESS else []
+    )
+    later = kinds(replica.run(NOTHING, 2 * WAIT_MS + 10))
+    assert later == (["TENTATIVE"] if policy is Policy.DELAY else [])
+    said = replica.batch(5 * WAIT_MS, ewr=rows_of([60], 3), jfk=rows_of([2, 60]))
+    assert kinds(said)[0] == "UNDO"
+    assert kinds(said)[-1] == "REC_DONE"
+    whole = {"ewr": rows_of([1, 12, 25, 60]), "jfk": rows_of([2, 60])}
+    assert replica.view()[0] == reference(whole)[0]
+
+
+def test_what_was_revoked_comes_out_again_if_the_failure_goes_on():
+    replica = Replica(waiting_at_most(WAIT_MS))
+    replica.batch(0, ewr=rows_of([1]))
+    replica.run(NOTHING, WAIT_MS)
+    replica.batch(WAIT_MS + 500, ewr=[Row(50, 1)])
+    assert [row.second for row in replica.view()[1]] == [1, 50]
+    # The bucket that waited is complete, the one behind it is not: corrections begin.
+    said = replica.batch(WAIT_MS + 600, jfk=rows_of([2, 30]))
+    assert kinds(said) == ["UNDO", "INSERTION", "BOUNDARY"]
+    assert replica.view()[1] == []
+    assert kinds(replica.run(NOTHING, 2 * WAIT_MS + 500)) == ["TENTATIVE"]
+    assert [row.second for row in replica.view()[1]] == [30, 50]
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(streams(), st.data(), st.sampled_from(Policy))
+def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
+    """Batches come at any time; in the end, both streams go far on, and everything is corrected."""
+    batches = data.draw(st.integers(1, 8))
+    parts = {name: cuts(data, rows, batches) for name, rows in whole.items()}
+    replica = Replica(waiting_at_most(WAIT_MS, policy))
+    now_ms = 0
+    for number in range(batches):
+        now_ms += data.draw(st.integers(0, WAIT_MS))
+        replica.batch(now_ms, **{name: part[number] for name, part in parts.items()})
+        if data.draw(st.booleans()):
+            now_ms += data.draw(st.integers(0, WAIT_MS))
+            replica.run(NOTHING, now_ms)
+        node, waiting = decode(replica.stored, replica.settings)
+        assert len(replica.view()[1]) == node.tentative
+        assert node.tentative == sum(part.shown_rows for part in waiting.values())
+        if policy is not Policy.SUSPEND:
+            # Whatever has waited for so long is out, in one form or the other.
+            overdue = [w for w in waiting.values() if w.since_ms + WAIT_MS <= now_ms]
+            assert all(w.shown_rows == w.rows for w in overdue if w.rows)
+    last = max(row.second for rows in whole.values() for row in [Row(0, 0), *rows]) + 100
+    end = {name: [Row(last, 1000), Row(last + 50, 1001)] for name in whole}
+    replica.batch(now_ms + 10, **end)
+    replica.batch(now_ms + 10, **{name: [Row(last + 200, 1002)] for name in whole})
+    whole = {name: [*rows, *end[name], Row(last + 200, 1002)] for name, rows in whole.items()}
+    expected, late = reference(whole)
+    assert replica.view()[0] == expected
+    assert set(replica.rows(TupleType.LATE)) == late

@@ -1,0 +1,110 @@
+"""The stateful operator with Spark's own tester in place of Spark: its state, its timers, its end.
+
+Rows go the whole way, through `Pack` and `Unpack`, and every blob through the stored state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming import TwsTester
+
+from streamproof.spark_bindings.sunion.pack import Pack
+from streamproof.spark_bindings.sunion.processor import SerializerProcessor
+from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.unpack import Unpack
+from tests.spark.merging import SCHEMA, SETTINGS, Row, rows_of, table, waiting_at_most
+
+KEY = 7
+MERGED = pa.schema(
+    [
+        *SCHEMA,
+        ("tuple_type", pa.string()),
+        ("bucket", SCHEMA.field("ts").type),
+        ("stable_id", pa.int64()),
+        ("stream", pa.string()),
+        ("serializer", pa.int32()),
+    ]
+)
+
+
+class Operator:
+    """A serializer, fed with streams."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        mode = "None" if settings.wait_ms is None else "ProcessingTime"
+        self.tester = TwsTester(SerializerProcessor(settings, (KEY,)), timeMode=mode)
+
+    def batch(self, **streams: Sequence[Row]) -> list[tuple[object, ...]]:
+        """Merge a batch; give type, stable id, position and bucket of what comes out."""
+        packed = [
+            part.to_pandas()
+            for name, rows in streams.items()
+            for part in Pack(self.settings, self.settings.streams.index(name), (KEY,))(
+                iter(table(rows, name).to_batches())
+            )
+        ]
+        return self.said(self.tester.testInPandas(KEY, pd.concat(packed)))
+
+    def at(self, now_ms: int) -> list[tuple[object, ...]]:
+        """Let the clock go on to a time, and give what timers make come out."""
+        return self.said(pd.DataFrame(self.tester.setProcessingTime(now_ms)))
+
+    def said(self, emitted: pd.DataFrame) -> list[tuple[object, ...]]:
+        if emitted.empty:
+            return []
+        rows = [
+            row
+            for batch in Unpack(self.settings, MERGED)(iter([pa.RecordBatch.from_pandas(emitted)]))
+            for row in batch.to_pylist()
+        ]
+        for row in rows:
+            assert row["stream"] is None or row["text"] == f"{row['stream']} {row['seq']}"
+            assert row["serializer"] == 0
+        return [
+            (
+                row["tuple_type"],
+                row["stable_id"],
+                row["seq"],
+                None if row["bucket"] is None else int(row["bucket"].timestamp()),
+            )
+            for row in rows
+        ]
+
+    def blobs(self) -> list[tuple[int, int]]:
+        """Name the blobs in the state, by bucket and number."""
+        return sorted(tuple(key) for key in self.tester.peekMapState("pending", KEY))
+
+
+def test_rows_come_out_with_their_bucket_and_number() -> None:
+    operator = Operator(SETTINGS)
+    assert operator.batch(ewr=rows_of([1, 30])) == []
+    assert operator.blobs() == [(0, 0), (3, 0)]
+    assert operator.batch(jfk=rows_of([12, 2, 40])) == [
+        ("INSERTION", 0, 0, 0),
+        ("INSERTION", 1, 1, 0),
+        ("INSERTION", 2, 0, 10),
+        ("BOUNDARY", 3, None, 20),
+    ]
+    assert operator.blobs() == [(3, 0), (4, 0)]
+    assert operator.batch(jfk=[Row(3, 3)]) == [("LATE", None, 3, 0)]
+
+
+def test_a_timer_lets_out_what_has_waited() -> None:
+    operator = Operator(waiting_at_most(1000))
+    assert operator.batch(ewr=rows_of([1])) == []
+    assert operator.at(999) == []
+    assert operator.at(1000) == [("TENTATIVE", 0, 0, 0)]
+    assert operator.blobs() == [(0, 0)]  # kept for the correction
+    said = operator.batch(ewr=[Row(30, 1)], jfk=rows_of([2, 30]))
+    assert said == [
+        ("UNDO", 0, None, None),
+        ("INSERTION", 0, 0, 0),
+        ("INSERTION", 1, 0, 0),
+        ("BOUNDARY", 2, None, 20),
+        ("REC_DONE", 2, None, None),
+    ]
+    assert operator.blobs() == [(3, 0)]

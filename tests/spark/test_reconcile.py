@@ -1,0 +1,134 @@
+"""A merged stream becomes a table: tentative rows come and go, stable ones stay, once each."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema
+from streamproof.spark_bindings.sunion import reconcile
+from streamproof.spark_bindings.sunion.table import TableSink
+from streamproof.spark_bindings.sunion.table_files import TableWriter, read_written
+from streamproof.spark_bindings.sunion.tuple_type import TupleType
+
+pytestmark = pytest.mark.timeout(300)
+
+COLUMNS = "seq long, tuple_type string, stable_id long"
+Tuples = list[tuple[int | None, str, int | None]]
+
+
+class Table:
+    """A sink over a directory, fed with tuples as a query would feed it."""
+
+    def __init__(self, spark: SparkSession, place: Path, columns: str = COLUMNS) -> None:
+        self.spark, self.place, self.columns = spark, place, columns
+        (place / "checkpoint").mkdir(exist_ok=True)
+        identity = place / "checkpoint" / "metadata"
+        if not identity.exists():
+            identity.write_text(f'{{"id":"{uuid.uuid4()}"}}')
+        self.sink = self.open()
+
+    def open(self) -> TableSink:
+        checkpoint = Checkpoint(self.place / "checkpoint")
+        return TableSink(self.frame([]), self.place / "table", self.place / "late", checkpoint)
+
+    def frame(self, tuples: list[tuple[object, ...]]) -> DataFrame:
+        return self.spark.createDataFrame(tuples, self.columns).coalesce(1)
+
+    def apply(self, batch: int, *tuples: tuple[object, ...]) -> None:
+        self.sink.on_batch(self.frame(list(tuples)), batch)
+
+    def rows(self, name: str = "table") -> list[tuple[object, ...]]:
+        found = DeltaTable(self.place / name).to_pyarrow_table().select(self.frame([]).columns)
+        return sorted(tuple(row.values()) for row in found.to_pylist())
+
+    def version(self) -> int:
+        return DeltaTable(self.place / "table").version()
+
+
+def test_tentative_rows_are_replaced_by_their_corrections(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1), (3, "TENTATIVE", 1))
+    table.apply(1, (4, "TENTATIVE", 1), (9, "LATE", None))
+    present = [(1, "INSERTION", 0), (3, "TENTATIVE", 1), (4, "TENTATIVE", 1)]
+    assert table.rows() == present
+    assert table.rows("late") == [(9, "LATE", None)]
+    before = table.version()
+    table.apply(1, (4, "TENTATIVE", 1), (9, "LATE", None))  # Spark repeats the batch
+    assert (table.version(), table.rows()) == (before, present)
+    assert table.rows("late") == [(9, "LATE", None)]
+    table.apply(2, (None, "UNDO", 1), (2, "INSERTION", 1), (3, "INSERTION", 2), (5, "TENTATIVE", 3))
+    assert table.version() == before + 1  # revoked, corrected and gone on in one commit
+    corrected = [(1, "INSERTION", 0), (2, "INSERTION", 1), (3, "INSERTION", 2), (5, "TENTATIVE", 3)]
+    assert table.rows() == corrected
+    table.sink = table.open()  # another driver takes over, with the same checkpoint
+    table.apply(2, (None, "UNDO", 1), (2, "INSERTION", 1), (3, "INSERTION", 2), (5, "TENTATIVE", 3))
+    assert table.rows() == corrected
+    table.apply(3, (None, "BOUNDARY", 3))
+    assert table.version() == before + 1  # a batch without rows changes nothing
+    table.apply(5, (None, "UNDO", 3))
+    assert table.rows() == corrected[:3]
+    with pytest.raises(FencedDriver, match="batch 4 was to be applied .* but batch 5"):
+        table.apply(4, (6, "INSERTION", 3))
+
+
+def test_an_undo_concerns_its_own_serializer(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(spark, tmp_path, "seq long, tuple_type string, serializer int")
+    table.apply(0, (1, "TENTATIVE", 0), (2, "TENTATIVE", 1))
+    table.apply(1, (None, "UNDO", 1), (3, "INSERTION", 1))
+    assert table.rows() == [(1, "TENTATIVE", 0), (3, "INSERTION", 1)]
+
+
+def test_a_driver_that_was_replaced_in_a_batch_is_refused(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(spark, tmp_path)
+    frozen = table.sink
+    kind = type(table.frame([]))
+    collect = kind.collect
+
+    def overtaken(rows: DataFrame) -> object:
+        found = collect(rows)
+        monkeypatch.undo()
+        table.sink = table.open()
+        table.apply(0, (1, "INSERTION", 0))
+        return found
+
+    monkeypatch.setattr(kind, "collect", overtaken)
+    with pytest.raises(FencedDriver, match="the same batch of the query was applied"):
+        frozen.on_batch(table.frame([(1, "INSERTION", 0)]), 0)
+    assert table.rows() == [(1, "INSERTION", 0)]
+
+
+def test_another_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    Table(spark, tmp_path)
+    with pytest.raises(WrongSchema, match="the table .* stores .seq int64"):
+        Table(spark, tmp_path, "other string, tuple_type string, stable_id long")
+    with pytest.raises(WrongArgument, match="columns id"):
+        reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
+
+
+def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
+    kinds = ["TENTATIVE", "UNDO", "INSERTION", "TENTATIVE", "BOUNDARY"]
+    rows = pa.table({"seq": [1, None, 2, 3, None], "tuple_type": kinds})
+    directories = dict.fromkeys((TupleType.INSERTION, TupleType.TENTATIVE), tmp_path)
+    writer = TableWriter(directories, pa.schema([("seq", pa.int64())]), "rows-0")
+    written = [
+        file
+        for batch in writer(iter(rows.to_batches()))
+        for file in read_written([tuple(row.values()) for row in batch.to_pylist()])
+    ]
+    assert [(file.kind.value, file.rows) for file in written] == [
+        ("UNDO", 0),
+        ("INSERTION", 1),
+        ("TENTATIVE", 1),
+    ]
+    assert len(list(tmp_path.iterdir())) == 2
