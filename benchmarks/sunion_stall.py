@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.protocols import dpc
 from streamproof.protocols.dpc import Policy
-from streamproof.spark_bindings.certificate import Certificate
 from streamproof.spark_bindings.sunion import merge, reconcile, sunion
 from streamproof.spark_bindings.sunion.merge import Arrivals, Merge, initial_state
 from streamproof.spark_bindings.sunion.pending import Pending
@@ -105,7 +104,6 @@ def _run(spark: SparkSession, place: Path, name: str, max_delay: str | None) -> 
         bucket="1 second",
         lateness="200 milliseconds",
         max_delay=max_delay,
-        certificate=Certificate.IGNORED,
     )
     trigger = (
         {"availableNow": True} if max_delay is None else {"processingTime": "100 milliseconds"}

@@ -14,7 +14,6 @@ from pyspark.sql import functions as sql
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from streamproof.spark_bindings.certificate import Certificate
 from streamproof.spark_bindings.sunion import sunion
 
 SECONDS_PER_BATCH = 10  # of event time
@@ -138,7 +137,6 @@ def _sunion(inputs: Streams, partitions: int, max_delay: str | None) -> DataFram
         max_delay=max_delay,
         partition_by=["key"] if partitions > 1 else None,
         partitions=partitions if partitions > 1 else None,
-        certificate=Certificate.IGNORED,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ def write_html(
     path: Path,
     rows: list[Row],
     reports: list[ProtocolReport],
-    example: Json | None,
+    examples: Mapping[str, Json],
     code: ExitCode,
 ) -> None:
     """Write the page; folders on the way to it are made."""
@@ -34,7 +35,7 @@ def write_html(
     page = environment.get_template("verify.html").render(
         rows=rows,
         reports=reports,
-        example=example,
+        examples=examples,
         green=code is ExitCode.GREEN,
         version=__version__,
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

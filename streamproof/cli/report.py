@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.cli.render import COLOURS, remark_on
-from streamproof.models.verdict import ExitCode, Json, Verdict
+from streamproof.models.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport
@@ -18,7 +18,7 @@ class Row:
 
     Attributes
     ----------
-    verdict : a verdict's name, or what became of mutants and of the example
+    verdict : a verdict's name, or what became of mutants and of an example
     colour : as the verdict of that strength has
     """
 
@@ -53,16 +53,3 @@ def rows_of(report: ProtocolReport) -> list[Row]:
 def _row(name: str, what: str, verdict: Verdict, counts: str, seconds: float | None) -> Row:
     status = verdict.status
     return Row(name, what, status.value, COLOURS[status], counts, seconds, remark_on(verdict))
-
-
-def example_row(ran: Json) -> Row:
-    """Give the example's line; `ran` is what its --json prints, or why it says nothing."""
-    what = "Spark: kill, restore"
-    if "missing" in ran:
-        return Row("flights", what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
-    counts = f"{ran.get('rows', 0):,} flights"
-    seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
-    if not ran["equal"]:
-        return Row("flights", what, "DIFFERS", "bold red", counts, seconds)
-    remark = "the restored run ends with the same rows as the other"
-    return Row("flights", what, "EQUAL", "green", counts, seconds, remark)

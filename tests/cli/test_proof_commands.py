@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from streamproof.cli import verify
+from streamproof.cli import spark_examples
 from streamproof.cli.app import app
+from streamproof.cli.spark_examples import SparkExample
 from streamproof.models.verdict import ExitCode
 from tests.test_verification import small_report
 
@@ -90,24 +91,31 @@ def test_verify_as_json_gives_what_is_printed(quick):
     ],
 )
 def test_the_examples_outcome_counts(quick, monkeypatch, ran, code, said):
-    monkeypatch.setattr(verify, "run_example", lambda _rows: ran)
+    monkeypatch.setattr(SparkExample, "run", lambda _example, _rows: ran)
     shown = run("verify")
     assert shown.exit_code == code
     assert said in shown.stdout
 
 
 def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
-    silent = tmp_path / "flights.py"
-    silent.write_text("print('no json')\n", encoding="utf-8")
-    monkeypatch.setattr(verify, "example_path", lambda: silent)
-    assert verify.run_example(5) == {"missing": "flights.py printed no result"}
-    lost = tmp_path / "lost.py"
-    lost.write_text("import sys; sys.exit(3)\n", encoding="utf-8")
-    monkeypatch.setattr(verify, "example_path", lambda: lost)
-    assert verify.run_example(5) == {"missing": "lost.py ended by itself with exit code 3"}
-    failing = tmp_path / "failing.py"
-    failing.write_text("import sys; print('{\"equal\": true}'); sys.exit(1)\n", encoding="utf-8")
-    monkeypatch.setattr(verify, "example_path", lambda: failing)
-    assert verify.run_example(None)["equal"] is False
-    monkeypatch.setattr(verify, "example_path", lambda: None)
-    assert "missing" in verify.run_example(None)
+    monkeypatch.setattr(
+        spark_examples.streamproof, "__file__", str(tmp_path / "streamproof" / "__init__.py")
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").mkdir()
+
+    def ran(name: str, text: str | None):
+        if text is not None:
+            (tmp_path / "examples" / f"{name}.py").write_text(f"{text}\n", encoding="utf-8")
+        return SparkExample(name, "", "").run(None)
+
+    assert ran("silent", "print('no json')") == {"missing": "silent.py printed no result"}
+    lost = {"missing": "lost.py ended by itself with exit code 3"}
+    assert ran("lost", "import sys; sys.exit(3)") == lost
+    failing = "import sys; print('{\"equal\": true}'); sys.exit(1)"
+    assert ran("failing", failing)["equal"] is False
+    assert "missing" in ran("absent", None)
+
+
+def test_every_example_is_there():
+    assert all(example.path is not None for example in spark_examples.EXAMPLES)

@@ -11,7 +11,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings import Pipeline, Query, Replay
-from streamproof.spark_bindings.certificate import Certificate
 from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import Placed, Row, reference, rows_of, table
 
@@ -32,7 +31,6 @@ def merged(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
         bucket="10 seconds",
         lateness="5 seconds",
         max_delay="2 seconds",
-        certificate=Certificate.IGNORED,
     )
 
 

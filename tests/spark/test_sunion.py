@@ -18,7 +18,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import certificate
-from streamproof.spark_bindings.certificate import Certificate
 from streamproof.spark_bindings.errors import (
     UnsuitableSession,
     UnverifiedProtocol,
@@ -79,7 +78,6 @@ def merge(spark: SparkSession, place: Path, files_per_batch: int, **options: obj
         "position": "seq",
         "bucket": "10 seconds",
         "lateness": "5 seconds",
-        "certificate": Certificate.IGNORED,
     }
     return sunion(inputs, **(arguments | options))
 
@@ -230,7 +228,7 @@ def test_wrong_arguments_are_refused(
     spark: SparkSession, wrong: dict[str, object], error: type[StreamproofError], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        sunion({"a": stream(spark)}, **(GOOD | wrong), certificate=Certificate.IGNORED)
+        sunion({"a": stream(spark)}, **(GOOD | wrong))
 
 
 def test_wrong_inputs_are_refused(spark: SparkSession) -> None:
@@ -247,12 +245,12 @@ def test_wrong_inputs_are_refused(spark: SparkSession) -> None:
     ]
     for inputs, error, words in refused:
         with pytest.raises(error, match=words):
-            sunion(inputs, **GOOD, certificate=Certificate.IGNORED)
+            sunion(inputs, **GOOD)
 
 
 def test_columns_are_found_by_name(spark: SparkSession) -> None:
     swapped = stream(spark).select("seq", "ts")
-    merged = sunion({"a": stream(spark), "b": swapped}, **GOOD, certificate=Certificate.IGNORED)
+    merged = sunion({"a": stream(spark), "b": swapped}, **GOOD)
     assert merged.isStreaming
     assert merged.columns == ["ts", "seq", "tuple_type", "bucket", "stable_id", "stream"]
 
@@ -272,6 +270,6 @@ def test_an_unsuitable_session_is_refused(
     spark.conf.set(key, "1")
     try:
         with pytest.raises(UnsuitableSession, match="checkpointFormatVersion is '1'"):
-            sunion({"a": stream(spark)}, **GOOD, certificate=Certificate.IGNORED)
+            sunion({"a": stream(spark)}, **GOOD)
     finally:
         spark.conf.set(key, "2")

@@ -1,0 +1,97 @@
+"""The examples that `streamproof verify` runs: protocols at work in real Spark jobs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamproof
+from streamproof.cli.render import error_console
+from streamproof.cli.report import Row
+from streamproof.models.verdict import ExitCode, Json
+
+
+@dataclass(frozen=True, slots=True)
+class SparkExample:
+    """A script under `examples/` that says whether what it computed is right.
+
+    Attributes
+    ----------
+    name : of the script, and of its line in the table
+    what : what is done to the job
+    remark : what it means that the results are equal
+    has_rows : whether it can be told how many rows to use
+    """
+
+    name: str
+    what: str
+    remark: str
+    has_rows: bool = False
+
+    @property
+    def path(self) -> Path | None:
+        """Find it beside the package, as in a checkout, or below the working directory."""
+        beside = Path(streamproof.__file__).parent.parent
+        places = (root / "examples" / f"{self.name}.py" for root in (beside, Path.cwd()))
+        return next((path for path in places if path.is_file()), None)
+
+    def run(self, rows: int | None) -> Json:
+        """Run it in a process of its own; its progress goes straight to the terminal.
+
+        Parameters
+        ----------
+        rows : how many, where the example can be told; None for all
+        """
+        path = self.path
+        if path is None:
+            return {"missing": f"no examples/{self.name}.py here: use a checkout, or --no-example"}
+        command = [sys.executable, str(path), "--json"]
+        if rows is not None and self.has_rows:
+            command += ["--rows", str(rows)]
+        ran = subprocess.run(  # noqa: S603 - our own example, by this interpreter
+            command, stdout=subprocess.PIPE, text=True, check=False
+        )
+        if ran.returncode not in (ExitCode.GREEN, ExitCode.REFUTED):
+            return {"missing": f"{path.name} ended by itself with exit code {ran.returncode}"}
+        try:
+            found: dict[str, Any] = json.loads(ran.stdout)
+        except json.JSONDecodeError:
+            error_console().print(ran.stdout, markup=False)
+            return {"missing": f"{path.name} printed no result"}
+        return {**found, "equal": bool(found.get("equal")) and ran.returncode == 0}
+
+    def row(self, ran: Json) -> Row:
+        """Give its line of the table; `ran` is what its --json prints, or why it says nothing."""
+        if "missing" in ran:
+            return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
+        counts = f"{ran.get('rows', 0):,} flights"
+        seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
+        if not ran["equal"]:
+            return Row(self.name, self.what, "DIFFERS", "bold red", counts, seconds)
+        return Row(self.name, self.what, "EQUAL", "green", counts, seconds, self.remark)
+
+
+EXAMPLES = (
+    SparkExample(
+        "flights",
+        "Spark: kill, restore",
+        "the restored run ends with the same rows as the other",
+        has_rows=True,
+    ),
+    SparkExample(
+        "airports",
+        "Spark: stall, correct",
+        "tentative results came in time, and were all corrected",
+    ),
+)
+
+
+def outcome(ran: Json) -> ExitCode:
+    """Say what an example's result means: one that did not run is not known to be right."""
+    if "missing" in ran:
+        return ExitCode.UNDETERMINED
+    return ExitCode.GREEN if ran.get("equal") else ExitCode.REFUTED
