@@ -62,7 +62,7 @@ def test_there_is_a_protocol_and_a_model():
 
 @pytest.mark.parametrize(("name", "transition"), TRANSITIONS)
 def test_a_transition_agrees_with_its_traced_form(name, transition):
-    agree_on_transition(PROTOCOLS[name], transition, 250)
+    agree_on_transition(PROTOCOLS[name], transition, 120)
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_a_transition_agrees_with_its_traced_form_on_more_states(name, transitio
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.ACTION))
 def test_an_action_agrees_with_its_traced_form(name, method):
-    agree_on_action(MODELS[name], method, 80)
+    agree_on_action(MODELS[name], method, 50)
 
 
 @pytest.mark.slow
