@@ -14,17 +14,18 @@ from pyspark.sql.streaming import TwsTester
 from streamproof.spark_bindings.sunion.pack import Pack
 from streamproof.spark_bindings.sunion.processor import SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
 from tests.spark.merging import SCHEMA, SETTINGS, Row, rows_of, table, waiting_at_most
 
 KEY = 7
-MERGED = pa.schema(
+CODED = pa.schema(
     [
         *SCHEMA,
-        ("tuple_type", pa.string()),
+        ("tuple_type", pa.int8()),
         ("bucket", SCHEMA.field("ts").type),
         ("stable_id", pa.int64()),
-        ("stream", pa.string()),
+        ("stream", pa.int8()),
         ("serializer", pa.int32()),
     ]
 )
@@ -58,15 +59,17 @@ class Operator:
             return []
         rows = [
             row
-            for batch in Unpack(self.settings, MERGED)(iter([pa.RecordBatch.from_pandas(emitted)]))
+            for batch in Unpack(self.settings, CODED)(iter([pa.RecordBatch.from_pandas(emitted)]))
             for row in batch.to_pylist()
         ]
         for row in rows:
-            assert row["stream"] is None or row["text"] == f"{row['stream']} {row['seq']}"
+            if row["stream"] is not None:
+                stream = self.settings.streams[row["stream"]]
+                assert row["text"] == f"{stream} {row['seq']}"
             assert row["serializer"] == 0
         return [
             (
-                row["tuple_type"],
+                list(TupleType)[row["tuple_type"]].value,
                 row["stable_id"],
                 row["seq"],
                 None if row["bucket"] is None else int(row["bucket"].timestamp()),

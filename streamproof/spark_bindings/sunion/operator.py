@@ -23,7 +23,12 @@ from streamproof.spark_bindings.sunion.arguments import (
 from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
-from streamproof.spark_bindings.sunion.tuple_type import TupleType, merged_schema
+from streamproof.spark_bindings.sunion.tuple_type import (
+    STREAM_NAME,
+    TUPLE_TYPE,
+    TupleType,
+    coded_schema,
+)
 from streamproof.spark_bindings.sunion.unpack import Unpack
 
 PROTOCOLS = ("sunion", "dpc")
@@ -120,10 +125,21 @@ def _plan(
             timeMode="None" if settings.wait_ms is None else "ProcessingTime",
         )
     )
-    merged = merged_schema(schema, settings.time, partitioned=bool(by))
+    coded = coded_schema(schema, settings.time, partitioned=bool(by))
     zone = emitted.sparkSession.conf.get("spark.sql.session.timeZone")
-    arrow = to_arrow_schema(merged, timezone=zone)
-    return _counted(emitted, settings).mapInArrow(Unpack(settings, arrow), merged)
+    unpack = Unpack(settings, to_arrow_schema(coded, timezone=zone))
+    return _named(_counted(emitted, settings).mapInArrow(unpack, coded), settings)
+
+
+def _named(coded: DataFrame, settings: Settings) -> DataFrame:
+    """Give tuple types and streams their names, in the JVM, where a name is there once."""
+    names = {TUPLE_TYPE: [kind.value for kind in TupleType], STREAM_NAME: settings.streams}
+    return coded.withColumns(
+        {
+            column: F.get(F.array(*map(F.lit, texts)), F.col(column))
+            for column, texts in names.items()
+        }
+    )
 
 
 def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:

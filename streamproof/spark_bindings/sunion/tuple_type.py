@@ -6,7 +6,7 @@ from enum import Enum
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ByteType, IntegerType, LongType, StructField, StructType
 
 
 class TupleType(Enum):
@@ -37,8 +37,8 @@ COLUMNS = (TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME, SERIALIZER)
 """
 
 
-def merged_schema(schema: StructType, time: str, *, partitioned: bool) -> StructType:
-    """Give the schema of a merged stream.
+def coded_schema(schema: StructType, time: str, *, partitioned: bool) -> StructType:
+    """Give the schema of a merged stream in which tuple types and streams are still numbers.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def merged_schema(schema: StructType, time: str, *, partitioned: bool) -> Struct
     time : the inputs' column of time
     partitioned : there are several serializers
     """
-    merged = StructType([StructField(field.name, field.dataType) for field in schema])
-    merged.add(TUPLE_TYPE, StringType()).add(BUCKET, schema[time].dataType)
-    merged.add(STABLE_ID, LongType()).add(STREAM_NAME, StringType())
-    return merged.add(SERIALIZER, IntegerType()) if partitioned else merged
+    coded = StructType([StructField(field.name, field.dataType) for field in schema])
+    coded.add(TUPLE_TYPE, ByteType()).add(BUCKET, schema[time].dataType)
+    coded.add(STABLE_ID, LongType()).add(STREAM_NAME, ByteType())
+    return coded.add(SERIALIZER, IntegerType()) if partitioned else coded
 
 
 def stable_only(merged: DataFrame) -> DataFrame:

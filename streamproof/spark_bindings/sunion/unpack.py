@@ -20,6 +20,9 @@ from streamproof.spark_bindings.sunion.tuple_type import (
     TupleType,
 )
 
+CODES = {kind: number for number, kind in enumerate(TupleType)}
+"""Types of tuples as numbers. A text for each row would cost as much as the row on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unpack:
@@ -28,7 +31,7 @@ class Unpack:
     Attributes
     ----------
     settings : the merge's
-    schema : Arrow schema of the merged stream
+    schema : Arrow schema of what it gives, in which types and streams are numbers
     """
 
     settings: Settings
@@ -45,16 +48,15 @@ class Unpack:
     def _rows(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         rows = from_bytes(emitted["rows"])
         kind, stable_id, count = TupleType(emitted["kind"]), emitted["stable_id"], rows.num_rows
-        names = pa.array(self.settings.streams)
         if kind is TupleType.INSERTION:
             stable_ids = pa.array(np.arange(stable_id, stable_id + count))
         else:
             stable_ids = pa.array([stable_id], pa.int64()).take(pa.array(np.zeros(count, np.int8)))
         added = {
-            TUPLE_TYPE: pa.repeat(kind.value, count),
+            TUPLE_TYPE: pa.repeat(pa.scalar(CODES[kind], pa.int8()), count),
             BUCKET: self._bucket_starts(rows[self.settings.time]),
             STABLE_ID: stable_ids,
-            STREAM_NAME: names.take(rows[STREAM].combine_chunks()),
+            STREAM_NAME: rows[STREAM],
             SERIALIZER: pa.repeat(pa.scalar(emitted["serializer"], pa.int32()), count),
         }
         columns = [added[f.name] if f.name in added else rows[f.name] for f in self.schema]
@@ -68,7 +70,7 @@ class Unpack:
     def _tuple(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         bucket = emitted["bucket"]
         said = {
-            TUPLE_TYPE: emitted["kind"],
+            TUPLE_TYPE: CODES[TupleType(emitted["kind"])],
             BUCKET: None if bucket is None else bucket * self.settings.bucket_us,
             STABLE_ID: emitted["stable_id"],
             SERIALIZER: emitted["serializer"],
