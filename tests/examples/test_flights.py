@@ -215,9 +215,10 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None
 def test_verify_can_show_what_the_example_reports() -> None:
     from flights_report import Report
 
-    from streamproof.cli.report import example_row
+    from streamproof.cli.spark_examples import EXAMPLES
 
     report = Report(1500, seconds={"restore": 0.5, "compare": 1.3})
     report.mismatches["original, restored"] = {"legs": pd.DataFrame()}
-    row = example_row(json.loads(json.dumps(report.to_json())))
+    (flights,) = (example for example in EXAMPLES if example.name == "flights")
+    row = flights.row(json.loads(json.dumps(report.to_json())))
     assert (row.verdict, row.counts, row.seconds) == ("EQUAL", "1,500 flights", 1.8)
