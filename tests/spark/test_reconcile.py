@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema
@@ -114,6 +115,9 @@ def test_another_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         Table(spark, tmp_path, "other string, tuple_type string, stable_id long")
     with pytest.raises(WrongArgument, match="columns id"):
         reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
+    rate = spark.readStream.format("rate").load().withColumn("tuple_type", sf.lit("INSERTION"))
+    with pytest.raises(WrongArgument, match="a directory of its own"):
+        reconcile(rate, tmp_path / "t", tmp_path / "c", late=tmp_path / "t")
 
 
 def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:

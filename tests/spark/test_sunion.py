@@ -26,7 +26,6 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.sunion import TupleType, sunion
-from streamproof.spark_bindings.sunion.operator import partition_keys
 from tests.spark.merging import SCHEMA, Placed, Row, Streams, reference, rows_of, table
 
 pytestmark = pytest.mark.timeout(600)
@@ -186,14 +185,6 @@ def test_each_serializer_merges_its_part(partitions: SparkSession, tmp_path: Pat
     # Together they emit what one would: each knows how far the streams are by others' rows too.
     assert sorted(row for part in parts for row in placed(part)) == expected
     assert set(placed(of(TupleType.LATE, output))) == late
-
-
-def test_serializers_are_spread_evenly(spark: SparkSession) -> None:
-    keys = partition_keys(spark, 6, 4)
-    placed = spark.createDataFrame([(key,) for key in keys], "key int").repartition(4, "key")
-    found = placed.select("key", F.spark_partition_id()).collect()
-    assert dict(map(tuple, found)) == {key: number % 4 for number, key in enumerate(keys)}
-    assert len(set(keys)) == 6
 
 
 GOOD = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "30 seconds"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -32,7 +32,6 @@ from streamproof.spark_bindings.sunion.tuple_type import (
 from streamproof.spark_bindings.sunion.unpack import Unpack
 
 PROTOCOLS = ("sunion", "dpc")
-_KEYS_TRIED = 16  # for each serializer: enough that some fall into every shuffle partition
 
 
 def sunion(
@@ -82,7 +81,7 @@ def sunion(
     check_columns(schema, time, position, columns)
     spark = next(iter(inputs.values())).sparkSession
     check_session(spark)
-    if certificate is Certificate.REQUIRED:
+    if certificate is not Certificate.IGNORED:
         for protocol in PROTOCOLS:
             check_certificate(protocol, claim="all who merge these streams see the same")
     shuffle = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
@@ -97,7 +96,8 @@ def sunion(
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
-    keys = partition_keys(spark, settings.partitions, shuffle)
+    # Whatever the shuffle partitions: a serializer must find its state again after a restart.
+    keys = tuple(range(settings.partitions))
     return _plan(inputs, schema, settings, keys)
 
 
@@ -175,25 +175,3 @@ def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int |
     if max_delay is None:
         return None
     return int(microseconds("max_delay", max_delay, 1000) * margin // 1000)
-
-
-def partition_keys(spark: SparkSession, partitions: int, shuffle: int) -> tuple[int, ...]:
-    """Choose a key for each serializer, so that Spark spreads them evenly over its tasks.
-
-    Spark places a key by its hash; the numbers from 0 on would leave some tasks without work.
-
-    Parameters
-    ----------
-    spark : the session, which computes hashes
-    partitions, shuffle : how many serializers, and how many tasks
-    """
-    if partitions == 1:
-        return (0,)
-    places: dict[int, list[int]] = {place: [] for place in range(shuffle)}
-    tried = ", ".join(f"({key})" for key in range(_KEYS_TRIED * max(partitions, shuffle)))
-    for key, place in spark.sql(
-        f"SELECT key, pmod(hash(key), {shuffle}) FROM VALUES {tried} AS tried(key)"  # noqa: S608
-    ).collect():
-        places[place].append(key)
-    turns = [places[number % shuffle] for number in range(partitions)]
-    return tuple(keys[number // shuffle] for number, keys in enumerate(turns))

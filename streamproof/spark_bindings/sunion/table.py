@@ -46,8 +46,8 @@ def reconcile(
 
     Parameters
     ----------
-    merged : what `sunion` gives; rows may be filtered, and columns added, but the order of rows
-        must stay
+    merged : what `sunion` gives. Columns may be added. A filter must let tuples through that are no
+        rows, whose data columns are null; the order of rows and the column `serializer` must stay
     table : directory of the table; it is created if it is absent
     checkpoint : directory of the query's checkpoint
     late : directory of the table of late rows; by default the table's with ``.late`` behind it
@@ -65,6 +65,12 @@ def reconcile(
             "sunion returns"
         )
     late = Path(f"{table}.late") if late is None else Path(late)
+    if len({Path(place).resolve() for place in (table, late, checkpoint)}) < 3:
+        raise WrongArgument(
+            f"reconcile was given table={str(table)!r}, late={str(late)!r} and "
+            f"checkpoint={str(checkpoint)!r}. Each needs a directory of its own, or one would be "
+            "taken for the other. Name three"
+        )
     sink = TableSink(merged, Path(table), late, Checkpoint(Path(checkpoint)))
     writer = merged.writeStream.option("checkpointLocation", str(checkpoint))
     if trigger:
