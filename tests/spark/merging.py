@@ -140,7 +140,7 @@ class Replica:
         rows: dict[str, list[pa.Table]] = {}
         progress: dict[str, list[Progress]] = {}
         for name, parts in tables.items():
-            pack = Pack(self.settings, self.settings.streams.index(name), (0,))
+            pack = Pack(self.settings, self.settings.streams.index(name))
             for part in parts:
                 for packed in pack(iter(part.to_batches())):
                     blob, steps = packed["rows"][0].as_py(), packed["progress"][0].as_py()

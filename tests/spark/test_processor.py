@@ -18,7 +18,7 @@ from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
 from tests.spark.merging import SCHEMA, SETTINGS, Row, rows_of, table, waiting_at_most
 
-KEY = 7
+KEY = 0
 CODED = pa.schema(
     [
         *SCHEMA,
@@ -37,14 +37,14 @@ class Operator:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         mode = "None" if settings.wait_ms is None else "ProcessingTime"
-        self.tester = TwsTester(SerializerProcessor(settings, (KEY,)), timeMode=mode)
+        self.tester = TwsTester(SerializerProcessor(settings), timeMode=mode)
 
     def batch(self, **streams: Sequence[Row]) -> list[tuple[object, ...]]:
         """Merge a batch; give type, stable id, position and bucket of what comes out."""
         packed = [
             part.to_pandas()
             for name, rows in streams.items()
-            for part in Pack(self.settings, self.settings.streams.index(name), (KEY,))(
+            for part in Pack(self.settings, self.settings.streams.index(name))(
                 iter(table(rows, name).to_batches())
             )
         ]

@@ -96,17 +96,10 @@ def sunion(
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
-    # Whatever the shuffle partitions: a serializer must find its state again after a restart.
-    keys = tuple(range(settings.partitions))
-    return _plan(inputs, schema, settings, keys)
+    return _plan(inputs, schema, settings)
 
 
-def _plan(
-    inputs: Mapping[str, DataFrame],
-    schema: StructType,
-    settings: Settings,
-    keys: tuple[int, ...],
-) -> DataFrame:
+def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Settings) -> DataFrame:
     by = settings.partition_by
     number = F.pmod(F.hash(*by), F.lit(settings.partitions)) if by else None
     packed = []
@@ -114,12 +107,12 @@ def _plan(
         rows = inputs[name].select(*schema.names)
         if number is not None:
             rows = rows.withColumn(PARTITION, number)
-        packed.append(rows.mapInArrow(Pack(settings, stream, keys), PACKED))
+        packed.append(rows.mapInArrow(Pack(settings, stream), PACKED))
     emitted = (
         reduce(DataFrame.union, packed)
         .groupBy(PARTITION)
         .transformWithStateInPandas(
-            SerializerProcessor(settings, keys),
+            SerializerProcessor(settings),
             EMITTED,
             outputMode="Append",
             timeMode="None" if settings.wait_ms is None else "ProcessingTime",

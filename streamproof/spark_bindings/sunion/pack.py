@@ -23,7 +23,8 @@ from streamproof.spark_bindings.sunion.rows import (
 from streamproof.spark_bindings.sunion.settings import Settings
 
 PARTITION = "__partition"
-"""The column that says which serializer a row goes to."""
+"""The column that says which serializer a row goes to: its number, which is also the key of its
+state, so that it is found again whatever the shuffle partitions are after a restart."""
 
 PACKED = f"{PARTITION} int, stream int, rows binary, progress binary"
 """Spark's schema of packed rows: a row has a blob of rows, or a stream's progress, never both."""
@@ -47,12 +48,10 @@ class Pack:
     ----------
     settings : the merge's
     stream : number of the stream
-    partition_keys : numbers that stand for the serializers in Spark's shuffle
     """
 
     settings: Settings
     stream: int
-    partition_keys: tuple[int, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Give a blob for each serializer that rows are for, then the progress for all of them.
@@ -73,19 +72,18 @@ class Pack:
                 yield self._packed(partition, rows=to_bytes(part))
         if seen:
             progress = Progress.join(seen).to_bytes()
-            for partition in self.partition_keys:
+            for partition in range(self.settings.partitions):
                 yield self._packed(partition, progress=progress)
 
     def _partitions(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         stream = pa.array(np.full(rows.num_rows, self.stream, np.int8))
         if PARTITION not in rows.column_names:
-            yield self.partition_keys[0], rows.append_column(STREAM, stream)
+            yield 0, rows.append_column(STREAM, stream)
             return
         numbers = integers(rows[PARTITION])
         order = np.argsort(numbers, kind="stable")
         parts = rows.drop_columns([PARTITION]).append_column(STREAM, stream).take(pa.array(order))
-        for number, part in by_value(parts, numbers[order]):
-            yield self.partition_keys[number], part
+        yield from by_value(parts, numbers[order])
 
     def _packed(
         self, partition: int, *, rows: bytes | None = None, progress: bytes | None = None

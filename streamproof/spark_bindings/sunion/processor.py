@@ -35,11 +35,10 @@ class SerializerProcessor(StatefulProcessor):
     Parameters
     ----------
     settings : the merge's
-    partition_keys : numbers that stand for the serializers in Spark's shuffle
     """
 
-    def __init__(self, settings: Settings, partition_keys: tuple[int, ...]) -> None:
-        self._settings, self._partition_keys = settings, partition_keys
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state. Spark calls it once a task, and once on the driver."""
@@ -60,7 +59,7 @@ class SerializerProcessor(StatefulProcessor):
         yield from self._run(key, NOTHING, timerValues)
 
     def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
-        serializer = self._partition_keys.index(int(key[0]))
+        serializer = int(key[0])
         now_ms = timers.getCurrentProcessingTimeInMs()
         node, waiting = self._state.load()
         merge = Merge(self._settings, node, Pending(self._state, dict(waiting)), now_ms)
