@@ -8,6 +8,9 @@
 4. It comes back, with all that was missing: the tentative results are revoked and corrected.
 5. In the end the table must hold what pandas makes of the complete streams, row for row.
 
+A few results are tentative outside the stall too: an airport without a departure for longer than
+the delay is as silent as one that stalls.
+
 What a Spark user needs to know of it is in `docs/merging-streams.md`.
 """
 
@@ -28,7 +31,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 from airports_feed import AIRPORTS, COLUMNS, Feed, Plan, departures
-from airports_report import Report, Sample, departed_by, draw, live_table, summary
+from airports_report import Report, Sample, draw, live_table, summary
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -45,6 +48,7 @@ MINUTES_A_SECOND = 2.0
 SETTLE_SECONDS_MAX = 240
 INTERRUPTED = 130
 _POLL_SECONDS = 0.25
+_TELL_SECONDS = 5.0
 
 
 def merged(spark: SparkSession, feed: Feed) -> DataFrame:
@@ -69,7 +73,7 @@ def look(feed: Feed, table: Path) -> Sample:
     """Count what is in the table."""
     kinds = DeltaTable(table).to_pyarrow_table(columns=["tuple_type"])["tuple_type"].to_pylist()
     minute = feed.minute
-    fed = sum(departed_by(feed, minute, airport) for airport in AIRPORTS)
+    fed = sum(feed.departed_by(minute, airport) for airport in AIRPORTS)
     stable = kinds.count(TupleType.INSERTION.value)
     return Sample(minute, fed, stable, kinds.count(TupleType.TENTATIVE.value))
 
@@ -79,7 +83,7 @@ def replay(feed: Feed, table: Path, query: StreamingQuery, console: Console) -> 
     samples: list[Sample] = []
     wanted = sum(map(len, feed.rows.values()))
     give_up = time.monotonic() + feed.plan.seconds(feed.plan.minutes) + SETTLE_SECONDS_MAX
-    now, is_ended = time.monotonic(), False
+    now, told, is_ended = time.monotonic(), 0.0, False
     with Live(console=console, refresh_per_second=4, transient=not console.is_terminal) as live:
         while not samples or samples[-1].stable < wanted:
             if not query.isActive or time.monotonic() > give_up:
@@ -92,6 +96,9 @@ def replay(feed: Feed, table: Path, query: StreamingQuery, console: Console) -> 
                 is_ended = True
             samples.append(look(feed, table))
             live.update(live_table(feed, samples[-1]))
+            if not console.is_terminal and now - told > _TELL_SECONDS:
+                told = now
+                console.print(samples[-1].in_words())
             time.sleep(_POLL_SECONDS)
     return samples
 

@@ -120,11 +120,15 @@ class Feed:
     def append_due(self) -> None:
         """Append what is due now."""
         for airport, rows in self.rows.items():
-            until = BEGIN + pd.Timedelta(minutes=self.plan.arrives_by(airport, self.minute))
-            due = int(rows["scheduled"].searchsorted(until))
+            due = self.departed_by(self.plan.arrives_by(airport, self.minute), airport)
             if due > self.fed[airport]:
                 self._append(airport, rows.iloc[self.fed[airport] : due])
                 self.fed[airport] = due
+
+    def departed_by(self, minute: float, airport: str) -> int:
+        """Count an airport's departures up to a minute."""
+        until = BEGIN + pd.Timedelta(minutes=minute)
+        return int(self.rows[airport]["scheduled"].searchsorted(until))
 
     def end(self) -> None:
         """Append a row behind the last one to each stream, so that it is known to be over."""

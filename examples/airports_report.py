@@ -30,6 +30,13 @@ class Sample:
     stable: int
     tentative: int
 
+    def in_words(self) -> str:
+        """Say it in a line, where a live table cannot be shown."""
+        return (
+            f"minute {self.minute:.0f}: {self.fed} have departed; in the table {self.stable} "
+            f"stable and {self.tentative} tentative results"
+        )
+
 
 @dataclass
 class Report:
@@ -84,7 +91,7 @@ def live_table(feed: Feed, sample: Sample) -> Table:
     """Show how far the streams are, and what is known of them."""
     table = Table("", "departed", "arrived", title=f"minute {feed.minute:.0f}", min_width=40)
     for airport in AIRPORTS:
-        departed = departed_by(feed, feed.minute, airport)
+        departed = feed.departed_by(feed.minute, airport)
         is_away = feed.plan.arrives_by(airport, feed.minute) < feed.minute
         note = Text("  stalled", TENTATIVE_COLOUR) if is_away else Text("")
         table.add_row(Text(airport) + note, f"{departed}", f"{feed.fed[airport]}")
@@ -92,14 +99,6 @@ def live_table(feed: Feed, sample: Sample) -> Table:
     table.add_row("stable results", "", Text(f"{sample.stable}", STABLE_COLOUR))
     table.add_row("tentative results", "", Text(f"{sample.tentative}", TENTATIVE_COLOUR))
     return table
-
-
-def departed_by(feed: Feed, minute: float, airport: str) -> int:
-    """Count an airport's departures up to a minute."""
-    from airports_feed import BEGIN
-    from pandas import Timedelta
-
-    return int(feed.rows[airport]["scheduled"].searchsorted(BEGIN + Timedelta(minutes=minute)))
 
 
 def summary(report: Report) -> Text:

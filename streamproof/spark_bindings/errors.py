@@ -9,6 +9,7 @@ __all__ = [
     "ChannelDamaged",
     "DamagedFile",
     "FencedDriver",
+    "ForeignTable",
     "IncompleteSnapshot",
     "InconsistentCut",
     "NoSuitableJava",
@@ -87,6 +88,10 @@ class ChannelDamaged(StreamproofError, RuntimeError):
 
 class FencedDriver(StreamproofError, RuntimeError):
     """Another driver has taken this query over; this one must stop."""
+
+
+class ForeignTable(StreamproofError, ValueError):
+    """A table is another query's, or lacks what the query's checkpoint says is in it."""
 
 
 class QueryFailed(StreamproofError, RuntimeError):

@@ -34,6 +34,7 @@ SETTINGS = Settings(
     lateness_us=5_000_000,
     partition_by=(),
     partitions=1,
+    columns=(("seq", "bigint"), ("text", "string"), ("ts", "timestamp")),
     wait_ms=None,
     policy=Policy.PROCESS,
 )
@@ -155,8 +156,8 @@ class Replica:
         """Merge what arrived, from the state as it was stored."""
         if self.stored is None:
             self.stored = encode(initial_state(self.settings), {}, self.settings)
-        node, waiting = decode(self.stored, self.settings)
-        merge = Merge(self.settings, node, Pending(self.blobs, waiting), now_ms)
+        node, waiting, settings = decode(self.stored, self.settings)
+        merge = Merge(settings, node, Pending(self.blobs, waiting), now_ms)
         emissions = list(merge.on_batch(arrivals))
         self.stored = encode(merge.node, merge.waiting, self.settings)
         self.said += emissions

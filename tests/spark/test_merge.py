@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -173,12 +174,34 @@ def test_a_serializer_without_rows_learns_of_progress():
     assert PARTITION not in from_bytes(found[1][1]).column_names
 
 
-def test_a_checkpoint_of_other_settings_is_refused():
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("bucket_us", {"bucket_us": 2 * SETTINGS.bucket_us}),
+        ("lateness_us", {"lateness_us": 0}),
+        ("streams", {"streams": ("ewr", "lga")}),
+        ("partitions", {"partitions": 2}),
+        ("columns", {"columns": (*SETTINGS.columns, ("gate", "string"))}),
+        ("max_delay", {"wait_ms": 1000}),
+    ],
+)
+def test_a_checkpoint_of_other_settings_is_refused(name, changed):
     stored = encode(initial_state(SETTINGS), {}, SETTINGS)
-    wider = replace(SETTINGS, bucket_us=2 * SETTINGS.bucket_us)
-    with pytest.raises(WrongArgument, match="its checkpoint was written with"):
-        decode(stored, wider)
-    assert decode(stored, replace(SETTINGS, lateness_us=0))[0] == initial_state(SETTINGS)
+    with pytest.raises(WrongArgument, match=f"runs with {name}=.* was written with {name}="):
+        decode(stored, replace(SETTINGS, **changed))
+
+
+def test_a_changed_wait_or_policy_counts_from_the_batch_after_the_next():
+    """The next batch may be one that ran before a crash, and must come out as it did then."""
+    replica = Replica(waiting_at_most(WAIT_MS))
+    replica.batch(0, ewr=rows_of([1]))
+    replica.settings = waiting_at_most(2 * WAIT_MS, Policy.SUSPEND)
+    crashed = copy.deepcopy(replica)
+    expected = replica.batch(WAIT_MS, ewr=[Row(2, 1)])
+    assert [emission.kind for emission in expected] == [TupleType.TENTATIVE]
+    crashed.settings = waiting_at_most(WAIT_MS)  # and the first restart with others is not the last
+    assert crashed.batch(WAIT_MS, ewr=[Row(2, 1)]) == expected
+    assert replica.batch(WAIT_MS + 1, ewr=[Row(3, 2)]) == []  # suspended from here on
 
 
 # Bounded: what comes out before it is complete
@@ -239,7 +262,7 @@ def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
         if data.draw(st.booleans()):
             now_ms += data.draw(st.integers(0, WAIT_MS))
             replica.run(NOTHING, now_ms)
-        node, waiting = decode(replica.stored, replica.settings)
+        node, waiting, _ = decode(replica.stored, replica.settings)
         assert len(replica.view()[1]) == node.tentative
         assert node.tentative == sum(part.shown_rows for part in waiting.values())
         if policy is not Policy.SUSPEND:

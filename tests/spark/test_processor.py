@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 from pyspark.sql.streaming import TwsTester
 
 from streamproof.spark_bindings.sunion.pack import Pack
@@ -77,6 +78,14 @@ class Operator:
             for row in rows
         ]
 
+    def restart(self, settings: Settings) -> None:
+        """Go on with other settings, from the state as it is."""
+        machine = self.tester.peekValueState("machine", KEY)
+        blobs = self.tester.peekMapState("pending", KEY)
+        self.__init__(settings)  # type: ignore[misc]
+        self.tester.updateValueState("machine", KEY, machine)
+        self.tester.updateMapState("pending", KEY, blobs)
+
     def blobs(self) -> list[tuple[int, int]]:
         """Name the blobs in the state, by bucket and number."""
         return sorted(tuple(key) for key in self.tester.peekMapState("pending", KEY))
@@ -111,3 +120,13 @@ def test_a_timer_lets_out_what_has_waited() -> None:
         ("REC_DONE", 2, None, None),
     ]
     assert operator.blobs() == [(3, 0)]
+
+
+@pytest.mark.parametrize("wait_ms", [400, 3000])
+def test_after_a_restart_with_another_wait_a_timer_comes_when_that_is_over(wait_ms: int) -> None:
+    operator = Operator(waiting_at_most(1000))
+    operator.batch(ewr=rows_of([1]))
+    operator.restart(waiting_at_most(wait_ms))
+    assert operator.batch(ewr=[Row(2, 1)]) == []  # the restart is known from here on
+    assert operator.at(wait_ms - 1) == []
+    assert operator.at(wait_ms) == [("TENTATIVE", 0, 0, 0), ("TENTATIVE", 0, 1, 0)]

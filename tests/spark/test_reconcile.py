@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from pathlib import Path
 
@@ -12,11 +13,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema
-from streamproof.spark_bindings.sunion import reconcile
+from streamproof.spark_bindings.errors import (
+    FencedDriver,
+    ForeignTable,
+    WrongArgument,
+    WrongRows,
+    WrongSchema,
+)
+from streamproof.spark_bindings.sunion import reconcile, stable_only
 from streamproof.spark_bindings.sunion.table import TableSink
 from streamproof.spark_bindings.sunion.table_files import TableWriter, read_written
-from streamproof.spark_bindings.sunion.tuple_type import TupleType
+from streamproof.spark_bindings.sunion.tuple_type import BOUNDED, PARTITIONED, TupleType
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -44,6 +51,8 @@ class Table:
 
     def apply(self, batch: int, *tuples: tuple[object, ...]) -> None:
         self.sink.on_batch(self.frame(list(tuples)), batch)
+        (self.place / "checkpoint" / "commits").mkdir(exist_ok=True)
+        (self.place / "checkpoint" / "commits" / str(batch)).touch()
 
     def rows(self, name: str = "table") -> list[tuple[object, ...]]:
         found = DeltaTable(self.place / name).to_pyarrow_table().select(self.frame([]).columns)
@@ -73,7 +82,7 @@ def test_tentative_rows_are_replaced_by_their_corrections(
     table.sink = table.open()  # another driver takes over, with the same checkpoint
     table.apply(2, (None, "UNDO", 1), (2, "INSERTION", 1), (3, "INSERTION", 2), (5, "TENTATIVE", 3))
     assert table.rows() == corrected
-    table.apply(3, (None, "BOUNDARY", 3))
+    table.apply(3, (None, "REC_DONE", 3))
     assert table.version() == before + 1  # a batch without rows changes nothing
     table.apply(5, (None, "UNDO", 3))
     assert table.rows() == corrected[:3]
@@ -113,11 +122,118 @@ def test_another_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     Table(spark, tmp_path)
     with pytest.raises(WrongSchema, match="the table .* stores .seq int64"):
         Table(spark, tmp_path, "other string, tuple_type string, stable_id long")
-    with pytest.raises(WrongArgument, match="columns id"):
+    with pytest.raises(WrongArgument, match="which is no stream"):
         reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
     rate = spark.readStream.format("rate").load().withColumn("tuple_type", sf.lit("INSERTION"))
     with pytest.raises(WrongArgument, match="a directory of its own"):
         reconcile(rate, tmp_path / "t", tmp_path / "c", late=tmp_path / "t")
+
+
+def test_files_that_were_rewritten_meanwhile_are_revoked_too(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "TENTATIVE", 0))
+    table.apply(1, (2, "TENTATIVE", 0))
+    commit = DeltaTable.create_write_transaction
+
+    def overtaken(*arguments: object, **named: object) -> None:
+        monkeypatch.undo()
+        assert DeltaTable(tmp_path / "table").optimize.compact()["numFilesRemoved"] == 2
+        commit(*arguments, **named)
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", overtaken)
+    table.apply(2, (None, "UNDO", 0), (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    assert table.rows() == [(1, "INSERTION", 0)]
+
+
+def test_a_table_and_its_checkpoint_belong_together(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (None, "BOUNDARY", 0))  # no row yet, but the table is taken
+    table.apply(1, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    table.open()
+    shutil.move(tmp_path / "checkpoint", tmp_path / "lost")
+    with pytest.raises(ForeignTable, match="2 commits, none of which is of the query"):
+        Table(spark, tmp_path)
+    shutil.rmtree(tmp_path / "checkpoint")
+    shutil.move(tmp_path / "lost", tmp_path / "checkpoint")
+    for name in ("table", "late"):
+        shutil.move(tmp_path / name, tmp_path / "lost")
+        with pytest.raises(ForeignTable, match=f"{name} does not exist, though .* batch 1"):
+            table.open()
+        shutil.move(tmp_path / "lost", tmp_path / name)
+    assert (
+        table.open().on_batch(table.frame([(2, "INSERTION", 1), (None, "BOUNDARY", 2)]), 2) is None
+    )
+    assert table.rows() == [(1, "INSERTION", 0), (2, "INSERTION", 1)]
+
+
+def test_of_two_queries_that_begin_on_one_table_one_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for place in (first, second):
+        place.mkdir()
+        for name in ("table", "late"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            (place / name).symlink_to(tmp_path / name)
+    tables = [Table(spark, first), Table(spark, second)]
+    tables[0].apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    with pytest.raises(ForeignTable, match="Give each query a table of its own"):
+        tables[1].apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    assert tables[0].rows() == [(1, "INSERTION", 0)]
+
+
+def test_tuples_that_are_no_rows_must_arrive(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0))  # stable rows alone may be all that is wanted
+    table.apply(1, (2, "TENTATIVE", 1))
+    for batch in ((2, "INSERTION", 1), (None, "BOUNDARY", 1)):
+        with pytest.raises(WrongRows, match="stable rows of the serializers .0., but no UNDO"):
+            table.apply(2, batch)
+        table.sink = table.open()  # as after a restart
+    assert table.rows() == [(1, "INSERTION", 0), (2, "TENTATIVE", 1)]
+
+
+def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    bounded = Table(spark, tmp_path)
+    with_metadata = bounded.frame([]).withMetadata("tuple_type", {BOUNDED: True})
+    places = (tmp_path / "table", tmp_path / "late")
+    sink = TableSink(with_metadata, *places, Checkpoint(tmp_path / "checkpoint"))
+    with pytest.raises(WrongRows, match="but no BOUNDARY"):
+        sink.on_batch(bounded.frame([(1, "INSERTION", 0)]), 0)
+    assert bounded.rows() == []
+    assert not stable_only(with_metadata).schema["tuple_type"].metadata[BOUNDED]
+
+
+def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
+    rows = pa.table({"seq": [1], "tuple_type": ["insertion"]})
+    writer = TableWriter({TupleType.INSERTION: tmp_path}, pa.schema([("seq", pa.int64())]), "rows")
+    with pytest.raises(WrongRows, match="'insertion', which is none of INSERTION"):
+        list(writer(iter(rows.to_batches())))
+
+
+def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    rate = spark.readStream.format("rate").load().withColumn("tuple_type", sf.lit("INSERTION"))
+    for place in ("", None, "s3://bucket/table", "file:///tmp/table", 3):
+        with pytest.raises(WrongArgument, match="table=.*a directory of this machine"):
+            reconcile(rate, place, tmp_path / "c")  # type: ignore[arg-type]
+        with pytest.raises(WrongArgument, match="checkpoint=.*a directory of this machine"):
+            reconcile(rate, tmp_path / "t", place)  # type: ignore[arg-type]
+    for trigger in ({"every": "1 s"}, {"processingTime": 1}, {"availableNow": False}):
+        with pytest.raises(WrongArgument, match="the trigger .*No query was started"):
+            reconcile(rate, tmp_path / "t", tmp_path / "c", **trigger)
+    assert not (tmp_path / "t").exists()
+    partitioned = rate.withMetadata("tuple_type", {PARTITIONED: True})
+    with pytest.raises(WrongArgument, match="without the column 'serializer'"):
+        reconcile(partitioned, tmp_path / "t", tmp_path / "c")
+    with pytest.raises(WrongArgument, match="which is no stream"):
+        reconcile(None, tmp_path / "t", tmp_path / "c")  # type: ignore[arg-type]
+    for strange in (sf.lit(1), sf.lit(True)):
+        with pytest.raises(WrongArgument, match="Without a text 'tuple_type'"):
+            reconcile(rate.withColumn("tuple_type", strange), tmp_path / "t", tmp_path / "c")
 
 
 def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
@@ -131,6 +247,7 @@ def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
         for file in read_written([tuple(row.values()) for row in batch.to_pylist()])
     ]
     assert [(file.kind.value, file.rows) for file in written] == [
+        ("BOUNDARY", 0),
         ("UNDO", 0),
         ("INSERTION", 1),
         ("TENTATIVE", 1),

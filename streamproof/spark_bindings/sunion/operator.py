@@ -24,6 +24,8 @@ from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.tuple_type import (
+    BOUNDED,
+    PARTITIONED,
     STREAM_NAME,
     TUPLE_TYPE,
     TupleType,
@@ -93,6 +95,7 @@ def sunion(
         lateness_us=microseconds("lateness", lateness, 0),
         partition_by=tuple(columns),
         partitions=_partitions(columns, partitions, shuffle),
+        columns=tuple(sorted((f.name, f.dataType.simpleString()) for f in schema)),
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
@@ -132,6 +135,9 @@ def _named(coded: DataFrame, settings: Settings) -> DataFrame:
             column: F.get(F.array(*map(F.lit, texts)), F.col(column))
             for column, texts in names.items()
         }
+    ).withMetadata(
+        TUPLE_TYPE,
+        {PARTITIONED: bool(settings.partition_by), BOUNDED: settings.wait_ms is not None},
     )
 
 

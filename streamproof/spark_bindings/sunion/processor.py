@@ -61,16 +61,27 @@ class SerializerProcessor(StatefulProcessor):
     def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
         serializer = int(key[0])
         now_ms = timers.getCurrentProcessingTimeInMs()
-        node, waiting = self._state.load()
-        merge = Merge(self._settings, node, Pending(self._state, dict(waiting)), now_ms)
+        node, waiting, settings = self._state.load()
+        merge = Merge(settings, node, Pending(self._state, dict(waiting)), now_ms)
         for emission in merge.on_batch(arrivals):
             yield from _frames(serializer, emission)
-        if (merge.node, merge.waiting) != (node, waiting):
+        if (merge.node, merge.waiting, self._settings) != (node, waiting, settings):
             self._state.save(merge.node, merge.waiting)
-        if self._settings.wait_ms is not None and any(
-            part.since_ms == now_ms for part in merge.waiting.values()
-        ):
-            self._handle.registerTimer(now_ms + self._settings.wait_ms)
+        self._register_timers(merge, now_ms)
+
+    def _register_timers(self, merge: Merge, now_ms: int) -> None:
+        """Ask to be called when the next bucket is due, and when the newest is.
+
+        The newest's call is there when those before it have been answered. The next one's is there
+        too, unless the wait was another when its rows came.
+        """
+        wait_ms = self._settings.wait_ms
+        if wait_ms is None:
+            return
+        due = {part.since_ms + wait_ms for part in merge.waiting.values()}
+        ahead = [due_ms for due_ms in due if due_ms > now_ms]
+        for due_ms in {min(ahead), max(ahead)} if ahead else set():
+            self._handle.registerTimer(due_ms)
 
     def _arrivals(self, frames: Iterator[pd.DataFrame]) -> Arrivals:
         rows: dict[str, list[pa.Table]] = defaultdict(list)

@@ -28,6 +28,7 @@ class Settings:
     bucket_us, lateness_us : width of a bucket, and how far a row may lag, in microseconds
     partition_by : columns whose values choose a serializer; none, if there is only one
     partitions : serializers that share the rows
+    columns : names and types of all columns, in order of the names
     wait_ms : how long a bucket waits before it comes out as tentative; None is for ever
     policy : what happens then to the rows that follow
     """
@@ -39,6 +40,7 @@ class Settings:
     lateness_us: int
     partition_by: tuple[str, ...]
     partitions: int
+    columns: tuple[tuple[str, str], ...]
     wait_ms: int | None
     policy: Policy
 
@@ -56,12 +58,18 @@ class Settings:
         return (times - self.lateness_us) // self.bucket_us
 
     def lasting(self) -> dict[str, Any]:
-        """Give what may not change in the life of a checkpoint, as JSON has it."""
+        """Give what may not change in the life of a checkpoint, as JSON has it.
+
+        A changed wait or policy is allowed, and takes effect a batch later (`state.decode`).
+        """
         return {
             "streams": list(self.streams),
             "time": self.time,
             "position": self.position,
             "bucket_us": self.bucket_us,
+            "lateness_us": self.lateness_us,
             "partition_by": list(self.partition_by),
             "partitions": self.partitions,
+            "columns": dict(self.columns),
+            "max_delay": "none" if self.wait_ms is None else "given",
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
@@ -17,7 +17,7 @@ from pyspark.sql.types import (
 )
 
 from streamproof.lang import Domain, Map
-from streamproof.protocols.dpc import Condition, Node
+from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
@@ -41,8 +41,8 @@ class SerializerState:
         self._machine = handle.getValueState("machine", _MACHINE)
         self._blobs = handle.getMapState("pending", _BLOB_KEY, _BLOB)
 
-    def load(self) -> tuple[MergeState, dict[int, Waiting]]:
-        """Read the machine, and what waits by bucket.
+    def load(self) -> tuple[MergeState, dict[int, Waiting], Settings]:
+        """Read the machine, what waits by bucket, and the settings for this batch.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class SerializerState:
         """
         stored = self._machine.get()
         if stored is None:
-            return initial_state(self._settings), {}
+            return initial_state(self._settings), {}, self._settings
         return decode(stored[0], self._settings)
 
     def save(self, node: MergeState, waiting: dict[int, Waiting]) -> None:
@@ -77,6 +77,8 @@ def encode(node: MergeState, waiting: dict[int, Waiting], settings: Settings) ->
     return json.dumps(
         {
             "settings": settings.lasting(),
+            "wait_ms": settings.wait_ms,
+            "policy": settings.policy.value,
             "condition": node.condition.value,
             "boundary": dict(node.serializer.boundary.items()),
             "emitted": node.serializer.emitted,
@@ -88,15 +90,24 @@ def encode(node: MergeState, waiting: dict[int, Waiting], settings: Settings) ->
     )
 
 
-def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting]]:
-    """Read what `encode` wrote; see `SerializerState.load`."""
+def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting], Settings]:
+    """Read what `encode` wrote; see `SerializerState.load`.
+
+    A batch runs with the wait and the policy that the batch before was told. It may have run
+    already, before a crash, and its rows may be in a table: with others it would give other rows.
+    """
     stored: dict[str, Any] = json.loads(text)
-    if stored["settings"] != settings.lasting():
+    before, now = stored["settings"], settings.lasting()
+    changed = [name for name in now if before.get(name) != now[name]]
+    if changed:
         raise WrongArgument(
-            f"sunion runs with {settings.lasting()}, but its checkpoint was written with "
-            f"{stored['settings']}. Rows would be merged in another order than before. Pass what "
-            "it was written with, or choose another checkpoint"
+            f"sunion runs with {', '.join(f'{name}={now[name]!r}' for name in changed)}, but its "
+            f"checkpoint was written with "
+            f"{', '.join(f'{name}={before.get(name)!r}' for name in changed)}. Rows would be "
+            "merged in another way than before. Pass what it was written with, or choose another "
+            "checkpoint"
         )
+    settings = replace(settings, wait_ms=stored["wait_ms"], policy=Policy(stored["policy"]))
     streams: Domain[str] = Domain.of("stream", settings.streams)
     boundary: Map[str, int] = Map.build(streams, lambda stream: stored["boundary"][stream])
     node = Node(
@@ -106,4 +117,4 @@ def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting
         stable=stored["stable"],
         tentative=stored["tentative"],
     )
-    return node, {bucket: Waiting(*part) for bucket, *part in stored["waiting"]}
+    return node, {bucket: Waiting(*part) for bucket, *part in stored["waiting"]}, settings

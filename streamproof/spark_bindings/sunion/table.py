@@ -6,28 +6,35 @@ files of tentative rows. The table is partitioned by `tuple_type`, so nothing is
 
 from __future__ import annotations
 
-import time
+import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import CommitFailedError
-from deltalake.transaction import AddAction, RemoveAction
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StringType
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema
-from streamproof.spark_bindings.schema import describe, stored_schema
+from streamproof.spark_bindings.errors import WrongArgument, WrongRows
+from streamproof.spark_bindings.schema import stored_schema
+from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import (
     WRITTEN,
     TableFile,
     TableWriter,
     read_written,
 )
-from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
+from streamproof.spark_bindings.sunion.tuple_type import (
+    BOUNDED,
+    PARTITIONED,
+    SERIALIZER,
+    TUPLE_TYPE,
+    TupleType,
+)
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def reconcile(
@@ -42,7 +49,7 @@ def reconcile(
 
     The table has the stream's columns. Its rows are stable, or tentative until an UNDO removes
     them: `tuple_type` tells which. Late rows go to a table of their own. A batch that Spark repeats
-    changes nothing.
+    changes nothing. Tables and checkpoint belong together: one without the others is refused.
 
     Parameters
     ----------
@@ -55,27 +62,59 @@ def reconcile(
 
     Raises
     ------
-    WrongArgument : if the DataFrame is no merged stream
-    WrongSchema : if the table exists with other columns
+    WrongArgument : if the DataFrame is no merged stream, or the directories or the trigger are none
+    WrongSchema : if a table exists with other columns
+    ForeignTable : if a table is another query's, or lacks what this one has written
     """
-    if TUPLE_TYPE not in merged.columns or not merged.isStreaming:
+    _require_merged(merged)
+    place = _local("table", table)
+    behind = place.with_name(f"{place.name}.late") if late is None else _local("late", late)
+    progress = _local("checkpoint", checkpoint)
+    if len({place, behind, progress}) < 3:
         raise WrongArgument(
-            f"reconcile was given a DataFrame with the columns {', '.join(merged.columns)}. "
-            f"Without {TUPLE_TYPE!r}, what to add and what to remove is unknown. Give it what "
-            "sunion returns"
-        )
-    late = Path(f"{table}.late") if late is None else Path(late)
-    if len({Path(place).resolve() for place in (table, late, checkpoint)}) < 3:
-        raise WrongArgument(
-            f"reconcile was given table={str(table)!r}, late={str(late)!r} and "
-            f"checkpoint={str(checkpoint)!r}. Each needs a directory of its own, or one would be "
+            f"reconcile was given table={str(place)!r}, late={str(behind)!r} and "
+            f"checkpoint={str(progress)!r}. Each needs a directory of its own, or one would be "
             "taken for the other. Name three"
         )
-    sink = TableSink(merged, Path(table), late, Checkpoint(Path(checkpoint)))
-    writer = merged.writeStream.option("checkpointLocation", str(checkpoint))
+    writer = merged.writeStream.option("checkpointLocation", str(progress))
     if trigger:
-        writer = writer.trigger(**trigger)
+        try:
+            writer = writer.trigger(**trigger)
+        except (TypeError, ValueError, PySparkException) as error:
+            raise WrongArgument(
+                f"reconcile was given the trigger {trigger!r}: {error}. No query was started. "
+                'Write for example processingTime="1 second", or availableNow=True'
+            ) from error
+    sink = TableSink(merged, place, behind, Checkpoint(progress))
     return writer.foreachBatch(sink.on_batch).start()
+
+
+def _require_merged(merged: DataFrame) -> None:
+    if not isinstance(merged, DataFrame) or not merged.isStreaming:
+        raise WrongArgument(
+            f"reconcile was given {merged!r}, which is no stream. Give it what sunion returns"
+        )
+    kinds = [field for field in merged.schema if field.name == TUPLE_TYPE]
+    if not kinds or not isinstance(kinds[0].dataType, StringType):
+        raise WrongArgument(
+            f"reconcile was given a DataFrame with the columns {', '.join(merged.columns)}. "
+            f"Without a text {TUPLE_TYPE!r}, what to add and what to remove is unknown. Give it "
+            "what sunion returns"
+        )
+    if kinds[0].metadata.get(PARTITIONED) and SERIALIZER not in merged.columns:
+        raise WrongArgument(
+            f"reconcile was given a DataFrame without the column {SERIALIZER!r}, though its rows "
+            "were merged by several. An UNDO of one would remove rows of all. Keep that column"
+        )
+
+
+def _local(argument: str, place: Path | str) -> Path:
+    if not isinstance(place, str | Path) or not str(place) or _URL.match(str(place)):
+        raise WrongArgument(
+            f"reconcile was given {argument}={place!r}. It must be a directory of this machine, "
+            f'without a scheme in front. Write for example {argument}="tables/departures"'
+        )
+    return Path(place).resolve()
 
 
 class TableSink:
@@ -86,23 +125,23 @@ class TableSink:
     merged : the stream
     table, late : directories of the tables
     checkpoint : the query's
+
+    Raises
+    ------
+    WrongSchema, ForeignTable : if a table is there and cannot be gone on with
     """
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
         schema = stored_schema(merged.schema, table.name)
-        self._checkpoint = checkpoint
-        self._partition_by = [TUPLE_TYPE]
-        if SERIALIZER in schema.names:
-            self._partition_by.append(SERIALIZER)
-        self._table, self._late = self._open(table, schema), self._open(late, schema)
-        self._file_schema = pa.schema(
-            [field for field in schema if field.name not in self._partition_by]
-        )
+        self._table = OwnedTable(table, schema, checkpoint)
+        self._late = OwnedTable(late, schema, checkpoint)
         self._directories = {
             TupleType.INSERTION: table,
             TupleType.TENTATIVE: table,
             TupleType.LATE: late,
         }
+        self._tentative = self._table.tentative_serializers()
+        self._bounded = bool(merged.schema[TUPLE_TYPE].metadata.get(BOUNDED))
 
     def on_batch(self, rows: DataFrame, batch: int) -> None:
         """Apply one batch. Spark calls it on the driver, and may repeat it with the same batch.
@@ -110,75 +149,44 @@ class TableSink:
         Raises
         ------
         FencedDriver : if another driver has applied this batch, or a later one
+        WrongRows : if tuples were dropped behind `sunion` that are no rows
         """
-        identity = Transaction(self._checkpoint.identity(), batch)
-        if self._is_applied(self._table, identity):
+        if self._table.is_applied(batch):
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)
+            self._tentative = self._table.tentative_serializers()
             return
-        writer = TableWriter(self._directories, self._file_schema, f"rows-{batch}")
-        written = read_written(rows.mapInArrow(writer, WRITTEN).collect())
-        behind = [file for file in written if file.kind is TupleType.LATE]
+        writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
+        said = read_written(rows.mapInArrow(writer, WRITTEN).collect())
+        self._require_whole(said)
+        files = [file for file in said if file.path]
+        undone = {file.serializer for file in said if file.kind is TupleType.UNDO}
         # First the late rows, since the other table's commit is what tells that all is done.
-        if behind and not self._is_applied(self._late, identity):
-            self._commit(self._late, behind, identity)
-        self._commit(self._table, [file for file in written if file not in behind], identity)
+        if not self._late.is_applied(batch):
+            self._late.apply(batch, [file for file in files if file.kind is TupleType.LATE])
+        present = [file for file in files if file.kind is not TupleType.LATE]
+        self._table.apply(batch, present, sorted(undone))
+        shown = {file.serializer for file in present if file.kind is TupleType.TENTATIVE}
+        self._tentative = self._tentative - undone | shown
 
-    def _open(self, path: Path, schema: pa.Schema) -> DeltaTable:
-        if not DeltaTable.is_deltatable(str(path)):
-            return DeltaTable.create(path, schema=schema, partition_by=self._partition_by)
-        table = DeltaTable(path)
-        found = pa.schema(table.schema().to_arrow()).remove_metadata()
-        if not found.equals(schema) or table.metadata().partition_columns != self._partition_by:
-            raise WrongSchema(
-                f"the table {path} stores ({describe(found)}), but the merged stream has "
-                f"({describe(schema)}). Its rows would be misread. Choose another directory, or "
-                "select the stored columns"
-            )
-        return table
-
-    def _is_applied(self, table: DeltaTable, identity: Transaction) -> bool:
-        table.update_incremental()
-        newest = table.transaction_version(identity.app_id)
-        if newest is not None and newest > identity.version:
-            raise _fenced(table, identity.version, f"batch {newest}")
-        return newest == identity.version
-
-    def _commit(self, table: DeltaTable, files: list[TableFile], identity: Transaction) -> None:
-        """Add files, and remove those of tentative rows that were revoked, at once."""
-        undone = [str(file.serializer) for file in files if file.kind is TupleType.UNDO]
-        revoked: list[tuple[str, str, Any]] = [(TUPLE_TYPE, "=", TupleType.TENTATIVE.value)]
-        if SERIALIZER in self._partition_by:
-            revoked.append((SERIALIZER, "in", undone))
-        added: list[AddAction | RemoveAction] = [self._action(file) for file in files if file.path]
-        if not added and not undone:
-            return
-        try:
-            table.create_write_transaction(
-                added,
-                "overwrite" if undone else "append",
-                table.schema(),
-                partition_by=self._partition_by,
-                partition_filters=revoked if undone else None,
-                commit_properties=CommitProperties(app_transactions=[identity]),
-            )
-        except CommitFailedError as error:
-            raise _fenced(table, identity.version, "the same batch") from error
-
-    def _action(self, file: TableFile) -> AddAction:
-        values: dict[str, str | None] = {
-            TUPLE_TYPE: file.kind.value,
-            SERIALIZER: str(file.serializer),
-        }
-        partition = {name: values[name] for name in self._partition_by}
-        now_ms = int(time.time() * 1000)
-        statistics = f'{{"numRecords": {file.rows}}}'
-        return AddAction(file.path, file.size, partition, now_ms, True, statistics)
+    def _require_whole(self, said: list[TableFile]) -> None:
+        """Check for what every batch of a merge has, as long as nobody filters it away."""
+        kinds: dict[TupleType, set[int]] = {kind: set() for kind in TupleType}
+        for file in said:
+            kinds[file.kind].add(file.serializer)
+        stable, boundaries = kinds[TupleType.INSERTION], kinds[TupleType.BOUNDARY]
+        never_revoked = (stable | boundaries) & self._tentative - kinds[TupleType.UNDO]
+        if self._bounded and not stable <= boundaries:
+            raise _dropped(TupleType.BOUNDARY, stable - boundaries)
+        if never_revoked:
+            raise _dropped(TupleType.UNDO, never_revoked)
 
 
-def _fenced(table: DeltaTable, batch: int, seen: str) -> FencedDriver:
-    return FencedDriver(
-        f"batch {batch} was to be applied to the table {table.table_uri}, but {seen} of the query "
-        "was applied by another driver. Two drivers run one query; nothing was applied twice. Let "
-        "the newer one run and end this process"
+def _dropped(kind: TupleType, serializers: set[int]) -> WrongRows:
+    return WrongRows(
+        f"a batch has stable rows of the serializers {sorted(serializers)}, but no {kind.value}. "
+        "Something behind sunion drops tuples that are no rows, such as a filter on a column that "
+        "is null in them; so tentative rows would never be revoked. Nothing of the batch was "
+        "applied. Let these tuples through: where(F.col('stream').isNull() | condition); or give "
+        "stable_only(merged)"
     )

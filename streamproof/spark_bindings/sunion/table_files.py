@@ -17,12 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from streamproof.spark_bindings.errors import WrongRows
 from streamproof.spark_bindings.schema import fit
 from streamproof.spark_bindings.sunion.rows import by_value
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 
 WRITTEN = "kind string, serializer int, path string, size long, rows long"
-"""Spark's schema of what a task has written: files, and UNDO tuples, which have no path."""
+"""Spark's schema of what a task has written: files, and the tuples UNDO and BOUNDARY, without."""
 
 _WRITTEN = pa.schema(
     [
@@ -37,7 +38,7 @@ _KINDS = [kind.value for kind in TupleType]
 
 
 class TableFile(NamedTuple):
-    """A file that a task has written, not yet committed; or an UNDO, with an empty path."""
+    """A file that a task has written, not yet committed; or a tuple, with an empty path."""
 
     kind: TupleType
     serializer: int
@@ -66,12 +67,13 @@ class TableWriter:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the rows, and give what was written; an UNDO drops what this task wrote before."""
         files: dict[tuple[TupleType, int], _OpenFile] = {}
-        undone = []
+        tuples: set[tuple[TupleType, int]] = set()
         for batch in batches:
             for kind, serializer, rows in _runs(pa.Table.from_batches([batch])):
                 key = (kind, serializer)
+                if kind in (TupleType.UNDO, TupleType.BOUNDARY):
+                    tuples.add(key)
                 if kind is TupleType.UNDO:
-                    undone.append(serializer)
                     revoked = files.pop((TupleType.TENTATIVE, serializer), None)
                     if revoked is not None:
                         revoked.discard()
@@ -79,8 +81,8 @@ class TableWriter:
                     if key not in files:
                         files[key] = self._open(kind)
                     files[key].write(rows)
-        for serializer in undone:
-            yield _written(TableFile(TupleType.UNDO, serializer, "", 0, 0))
+        for kind, serializer in sorted(tuples, key=lambda key: (key[0].value, key[1])):
+            yield _written(TableFile(kind, serializer, "", 0, 0))
         for (kind, serializer), file in files.items():
             yield _written(TableFile(kind, serializer, *file.close()))
 
@@ -124,7 +126,15 @@ def _written(file: TableFile) -> pa.RecordBatch:
 
 def _runs(rows: pa.Table) -> Iterator[tuple[TupleType, int, pa.Table]]:
     """Cut rows where their type or their serializer changes."""
-    kinds = pc.index_in(rows[TUPLE_TYPE], pa.array(_KINDS)).to_numpy().astype(np.int64)
+    found = pc.index_in(rows[TUPLE_TYPE], pa.array(_KINDS))
+    if found.null_count:
+        strange = rows[TUPLE_TYPE].filter(pc.is_null(found))[0].as_py()
+        raise WrongRows(
+            f"a tuple has the {TUPLE_TYPE} {strange!r}, which is none of {', '.join(_KINDS)}. What "
+            "to do with it is unknown. Nothing of the batch was applied. Leave that column as "
+            "sunion gave it"
+        )
+    kinds = found.to_numpy().astype(np.int64)
     serializers = np.zeros_like(kinds)
     if SERIALIZER in rows.column_names:
         serializers = rows[SERIALIZER].to_numpy().astype(np.int64)

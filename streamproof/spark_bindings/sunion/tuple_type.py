@@ -35,6 +35,9 @@ COLUMNS = (TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME, SERIALIZER)
 `stable_id` the number of a stable row, from 0, or else of the next one; `stream` the row's input;
 `serializer`, only with `partition_by`, the number of the serializer that numbers the rows.
 """
+PARTITIONED, BOUNDED = "streamproof.partitioned", "streamproof.bounded"
+"""What the metadata of `tuple_type` says: whether there are several serializers, and whether tuples
+may be tentative."""
 
 
 def coded_schema(schema: StructType, time: str, *, partitioned: bool) -> StructType:
@@ -67,4 +70,6 @@ def late_rows(merged: DataFrame) -> DataFrame:
 
 
 def _of(merged: DataFrame, kind: TupleType) -> DataFrame:
-    return merged.where(F.col(TUPLE_TYPE) == kind.value)
+    kept = merged.where(F.col(TUPLE_TYPE) == kind.value)
+    metadata = merged.schema[TUPLE_TYPE].metadata
+    return kept.withMetadata(TUPLE_TYPE, {**metadata, BOUNDED: False})

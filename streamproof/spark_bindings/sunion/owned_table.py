@@ -1,0 +1,197 @@
+"""A Delta table that belongs to one query: each of its batches is one commit, once.
+
+What the table holds and what the query's checkpoint says must fit together. A table without the
+batches that the checkpoint has counted would miss their rows for good, and one that another query
+filled would have them twice; so both are refused.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction, RemoveAction
+
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
+from streamproof.spark_bindings.schema import describe
+from streamproof.spark_bindings.sunion.table_files import TableFile
+from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
+
+_ATTEMPTS_MAX = 20
+
+
+class OwnedTable:
+    """A table of rows of merged streams, partitioned by type, and by serializer if there are some.
+
+    Parameters
+    ----------
+    path : directory of the table; it is created if it is absent and the query has never run
+    schema : of its rows
+    checkpoint : of the query that it belongs to
+
+    Raises
+    ------
+    WrongSchema : if it exists with other columns
+    ForeignTable : if it is absent though the query has run, or another query has written it
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, checkpoint: Checkpoint) -> None:
+        self.path, self._checkpoint = path, checkpoint
+        self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
+        if not DeltaTable.is_deltatable(str(path)):
+            self._refuse_if_run("does not exist")
+            DeltaTable.create(path, schema=schema, partition_by=self._partition_by)
+        self._table = DeltaTable(path)
+        self._require_schema(schema)
+        started = (checkpoint.path / "metadata").exists()
+        self._newest(checkpoint.identity() if started else "")
+
+    @property
+    def file_schema(self) -> pa.Schema:
+        """The Arrow schema of its files, which lack the columns that it is partitioned by."""
+        stored = pa.schema(self._table.schema().to_arrow()).remove_metadata()
+        return pa.schema([field for field in stored if field.name not in self._partition_by])
+
+    def is_applied(self, batch: int) -> bool:
+        """Tell whether it has a batch of the query.
+
+        Raises
+        ------
+        FencedDriver : if it has a later one
+        """
+        newest = self._newest(self._checkpoint.identity())
+        if newest is not None and newest > batch:
+            raise self._fenced(batch, f"batch {newest}")
+        return newest == batch
+
+    def tentative_serializers(self) -> set[int]:
+        """Give the serializers of which it has tentative rows; 0, if there is only one.
+
+        It is as of the last call of `is_applied`.
+        """
+        files = pa.table(self._table.get_add_actions(flatten=True))
+        kinds = files[f"partition.{TUPLE_TYPE}"].to_pylist()
+        serializers = [0] * len(kinds)
+        if SERIALIZER in self._partition_by:
+            serializers = files[f"partition.{SERIALIZER}"].to_pylist()
+        return {
+            serializer
+            for kind, serializer in zip(kinds, serializers, strict=True)
+            if kind == TupleType.TENTATIVE.value
+        }
+
+    def apply(self, batch: int, files: Sequence[TableFile], undone: Sequence[int] = ()) -> None:
+        """Add files, and remove those of tentative rows that were revoked, in one commit.
+
+        A batch that changes nothing is no commit, unless it is the first: that one tells whose the
+        table is.
+
+        Parameters
+        ----------
+        batch : the number that Spark gives it
+        files : what its tasks have written
+        undone : the serializers whose tentative rows are revoked
+
+        Raises
+        ------
+        FencedDriver : if another driver has applied the batch meanwhile
+        """
+        owner = self._checkpoint.identity()
+        for _ in range(_ATTEMPTS_MAX):
+            newest = self._newest(owner)
+            if newest is not None and newest >= batch:
+                seen = "the same batch" if newest == batch else f"batch {newest}"
+                raise self._fenced(batch, seen)
+            if newest is not None and not files and not undone:
+                return
+            try:
+                self._commit(Transaction(owner, batch), files, undone)
+            except CommitFailedError as error:
+                failure = error  # somebody else has committed, such as OPTIMIZE: look again
+            else:
+                return
+        raise failure
+
+    def _commit(
+        self, identity: Transaction, files: Sequence[TableFile], undone: Sequence[int]
+    ) -> None:
+        """Commit right behind the version that was read last, or not at all.
+
+        Delta would commit behind a later version too, and leave revoked rows in the files that it
+        has there in place of those which were read.
+        """
+        revoked: list[tuple[str, str, str | list[str]]] = [
+            (TUPLE_TYPE, "=", TupleType.TENTATIVE.value)
+        ]
+        if SERIALIZER in self._partition_by:
+            revoked.append((SERIALIZER, "in", [str(number) for number in undone]))
+        added: list[AddAction | RemoveAction] = [self._action(file) for file in files]
+        self._table.create_write_transaction(
+            added,
+            "overwrite" if undone else "append",
+            self._table.schema(),
+            partition_by=self._partition_by,
+            partition_filters=revoked if undone else None,
+            commit_properties=CommitProperties(app_transactions=[identity], max_commit_retries=0),
+        )
+
+    def _newest(self, owner: str) -> int | None:
+        """Read the table anew; give the newest batch of the query in it.
+
+        Raises
+        ------
+        ForeignTable : if there is none though the query has run, or though others were here
+        """
+        self._table.update_incremental()
+        newest = self._table.transaction_version(owner)
+        if newest is None:
+            self._refuse_if_run("has no batch of this query")
+            if self._table.version() > 0:
+                raise ForeignTable(
+                    f"the table {self.path} has {self._table.version()} commits, none of which is "
+                    f"of the query with the checkpoint {self._checkpoint.path}. Its rows would be "
+                    "in the table twice, or be revoked by another's UNDO. Give each query a table "
+                    "of its own; to begin anew, delete table, late table and checkpoint"
+                )
+        return newest
+
+    def _refuse_if_run(self, what: str) -> None:
+        last = self._checkpoint.last_committed()
+        if last is not None:
+            raise ForeignTable(
+                f"the table {self.path} {what}, though the checkpoint {self._checkpoint.path} has "
+                f"been through batch {last}. The rows of those batches would never be there. Put "
+                "the table back; or begin anew, without checkpoint, table and late table"
+            )
+
+    def _require_schema(self, schema: pa.Schema) -> None:
+        found = pa.schema(self._table.schema().to_arrow()).remove_metadata()
+        by = self._table.metadata().partition_columns
+        if not found.equals(schema) or by != self._partition_by:
+            raise WrongSchema(
+                f"the table {self.path} stores ({describe(found)}) by {by}, but the merged stream "
+                f"has ({describe(schema)}) by {self._partition_by}. Its rows would be misread. "
+                "Choose another directory, or select the stored columns"
+            )
+
+    def _action(self, file: TableFile) -> AddAction:
+        values: dict[str, str | None] = {
+            TUPLE_TYPE: file.kind.value,
+            SERIALIZER: str(file.serializer),
+        }
+        partition = {name: values[name] for name in self._partition_by}
+        now_ms = int(time.time() * 1000)
+        statistics = f'{{"numRecords": {file.rows}}}'
+        return AddAction(file.path, file.size, partition, now_ms, True, statistics)
+
+    def _fenced(self, batch: int, seen: str) -> FencedDriver:
+        return FencedDriver(
+            f"batch {batch} was to be applied to the table {self.path}, but {seen} of the query "
+            "was applied by another driver. Two drivers run one query; nothing was applied twice. "
+            "Let the newer one run and end this process"
+        )
