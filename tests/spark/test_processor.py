@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming import TwsTester
 
+from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.pack import Pack
 from streamproof.spark_bindings.sunion.processor import SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -19,7 +20,7 @@ from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
 from tests.spark.merging import SCHEMA, SETTINGS, Row, rows_of, table, waiting_at_most
 
-KEY = 0
+KEY = key_of(0)
 CODED = pa.schema(
     [
         *SCHEMA,

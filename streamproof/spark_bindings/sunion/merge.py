@@ -29,6 +29,7 @@ from streamproof.spark_bindings.sunion.pending import Pending, Waiting
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import (
     by_value,
+    in_blobs,
     integers,
     join_in_order,
     split_placed,
@@ -216,4 +217,5 @@ class Merge:
         if self._arrived is not None:
             buckets = self._settings.buckets(integers(self._arrived[self._settings.time]))
             for bucket, rows in by_value(self._arrived, buckets):
-                self._pending.add(bucket, rows, self._now_ms)
+                for blob in in_blobs(rows):
+                    self._pending.add(bucket, blob, self._now_ms)

@@ -6,25 +6,28 @@ Packed, a hundred thousand rows are one row with a blob, and no one touches them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import (
+    BYTES_PER_BLOB,
     STREAM,
     by_value,
+    canonical,
+    in_blobs,
     integers,
     split_placed,
     to_bytes,
 )
-from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.settings import MICROSECONDS_MIN, Settings
 
 PARTITION = "__partition"
-"""The column that says which serializer a row goes to: its number, which is also the key of its
-state, so that it is found again whatever the shuffle partitions are after a restart."""
+"""The column that says which serializer a row goes to: of rows its number, of blobs its key."""
 
 PACKED = f"{PARTITION} int, stream int, rows binary, progress binary"
 """Spark's schema of packed rows: a row has a blob of rows, or a stream's progress, never both."""
@@ -60,20 +63,18 @@ class Pack:
         it would wait for a boundary that has long passed.
         """
         seen = []
-        for rows in _gather(batches):
+        for rows in map(canonical, _gather(batches)):
             placed, _ = split_placed(rows, self.settings)
-            seen.append(
-                Progress.of(
-                    integers(placed[self.settings.position]),
-                    self.settings.boundaries(integers(placed[self.settings.time])),
-                )
-            )
+            # A time long before all others must not wrap to one behind all others.
+            times = np.maximum(integers(placed[self.settings.time]), MICROSECONDS_MIN)
+            positions = integers(placed[self.settings.position])
+            seen.append(Progress.of(positions, self.settings.boundaries(times)))
             for partition, part in self._partitions(rows):
-                yield self._packed(partition, rows=to_bytes(part))
+                for blob in in_blobs(part):
+                    yield self._packed([partition], rows=to_bytes(blob))
         if seen:
             progress = Progress.join(seen).to_bytes()
-            for partition in range(self.settings.partitions):
-                yield self._packed(partition, progress=progress)
+            yield self._packed(range(self.settings.partitions), progress=progress)
 
     def _partitions(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         stream = pa.array(np.full(rows.num_rows, self.stream, np.int8))
@@ -86,14 +87,19 @@ class Pack:
         yield from by_value(parts, numbers[order])
 
     def _packed(
-        self, partition: int, *, rows: bytes | None = None, progress: bytes | None = None
+        self,
+        partitions: Sequence[int],
+        *,
+        rows: bytes | None = None,
+        progress: bytes | None = None,
     ) -> pa.RecordBatch:
+        count = len(partitions)
         return pa.RecordBatch.from_arrays(
             [
-                pa.array([partition], pa.int32()),
-                pa.array([self.stream], pa.int32()),
-                pa.array([rows], pa.binary()),
-                pa.array([progress], pa.binary()),
+                pa.array([key_of(partition) for partition in partitions], pa.int32()),
+                pa.array([self.stream] * count, pa.int32()),
+                pa.array([rows] * count, pa.binary()),
+                pa.array([progress] * count, pa.binary()),
             ],
             schema=_PACKED_ARROW,
         )
@@ -102,13 +108,14 @@ class Pack:
 def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Join small batches, as Spark hands them over, to larger ones."""
     waiting: list[pa.RecordBatch] = []
-    count = 0
+    count = size = 0
     for batch in batches:
         if batch.num_rows:
             waiting.append(batch)
             count += batch.num_rows
-        if count >= _ROWS_PER_BLOB:
+            size += batch.nbytes
+        if count >= _ROWS_PER_BLOB or size >= BYTES_PER_BLOB:
             yield pa.Table.from_batches(waiting).combine_chunks()
-            waiting, count = [], 0
+            waiting, count, size = [], 0, 0
     if waiting:
         yield pa.Table.from_batches(waiting).combine_chunks()

@@ -15,10 +15,11 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING, Arrivals, Emission, Merge
 from streamproof.spark_bindings.sunion.pending import Pending
 from streamproof.spark_bindings.sunion.progress import Progress
-from streamproof.spark_bindings.sunion.rows import from_bytes, to_bytes
+from streamproof.spark_bindings.sunion.rows import from_bytes, in_blobs, to_bytes
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.state import SerializerState
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
@@ -39,6 +40,7 @@ class SerializerProcessor(StatefulProcessor):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._numbers = {key_of(number): number for number in range(settings.partitions)}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state. Spark calls it once a task, and once on the driver."""
@@ -59,7 +61,7 @@ class SerializerProcessor(StatefulProcessor):
         yield from self._run(key, NOTHING, timerValues)
 
     def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
-        serializer = int(key[0])
+        serializer = self._numbers[int(key[0])]
         now_ms = timers.getCurrentProcessingTimeInMs()
         node, waiting, settings = self._state.load()
         merge = Merge(settings, node, Pending(self._state, dict(waiting)), now_ms)
@@ -104,10 +106,10 @@ def _frames(serializer: int, emission: Emission) -> Iterator[pd.DataFrame]:
         yield _frame(serializer, emission, stable_id, 1, None)
         return
     for start in range(0, rows.num_rows, _ROWS_PER_BLOB):
-        part = rows.slice(start, _ROWS_PER_BLOB)
-        yield _frame(serializer, emission, stable_id, part.num_rows, to_bytes(part))
-        if emission.kind is TupleType.INSERTION and stable_id is not None:
-            stable_id += part.num_rows
+        for part in in_blobs(rows.slice(start, _ROWS_PER_BLOB)):
+            yield _frame(serializer, emission, stable_id, part.num_rows, to_bytes(part))
+            if emission.kind is TupleType.INSERTION and stable_id is not None:
+                stable_id += part.num_rows
 
 
 def _frame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,22 @@ from streamproof.spark_bindings.sunion.settings import Booleans, Integers, Setti
 
 STREAM = "__stream"
 """The column that says which stream a row came from, by number."""
+
+
+BYTES_PER_BLOB = 2**25
+"""More travel in several blobs. The JVM's memory has to hold a few at a time, and none of 2 GB."""
+
+
+def canonical(rows: pa.Table) -> pa.Table:
+    """Give rows the one schema in which they are packed, whatever plan or session they come from.
+
+    Blobs of all streams, and of the time before a restart, are joined: so columns are in the order
+    of their names, all may be null, and time zones and Spark's settings for Arrow leave no trace.
+    """
+    schema = _canonical_schema(rows.schema)
+    if rows.schema.equals(schema):
+        return rows
+    return rows.select(schema.names).cast(schema)
 
 
 def to_bytes(rows: pa.Table | pa.RecordBatch) -> bytes:
@@ -29,6 +46,16 @@ def from_bytes(blob: bytes) -> pa.Table:
     """Read what `to_bytes` wrote; columns are views into the blob."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
+
+
+def in_blobs(rows: pa.Table) -> Iterator[pa.Table]:
+    """Cut rows into parts of which each may be a blob."""
+    if rows.nbytes <= BYTES_PER_BLOB or rows.num_rows == 1:
+        yield rows
+    else:
+        half = rows.num_rows // 2
+        yield from in_blobs(rows.slice(0, half))
+        yield from in_blobs(rows.slice(half))
 
 
 def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
@@ -90,7 +117,8 @@ def _rising(streams: Any, positions: Integers, left: Integers, right: Integers) 
 
 def _refuse_twice(row: pa.Table, settings: Settings) -> NoReturn:
     stream = settings.streams[row[STREAM][0].as_py()]
-    position, time = row[settings.position][0].as_py(), row[settings.time][0].as_py()
+    position = row[settings.position][0].as_py()
+    time = row[settings.time].cast(pa.string())[0].as_py()  # Python has no year 10000
     raise RepeatedPosition(
         f"stream {stream!r} has the position {position} twice, at {time}. Their order would be an "
         f"accident, and differ from run to run. Make {settings.position!r} unique within each "
@@ -106,3 +134,29 @@ def by_value(rows: pa.Table, values: Integers) -> Iterator[tuple[int, pa.Table]]
     ends = np.append(starts[1:], len(values))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         yield int(values[start]), rows.slice(start, end - start)
+
+
+@lru_cache(maxsize=64)
+def _canonical_schema(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([_canonical_field(schema.field(name)) for name in sorted(schema.names)])
+
+
+def _canonical_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_canonical_type(field.type)).with_nullable(True)
+
+
+def _canonical_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    if pa.types.is_large_string(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind):
+        return pa.binary()
+    if pa.types.is_list(kind):
+        return pa.list_(_canonical_field(kind.value_field))
+    if pa.types.is_map(kind):
+        key = kind.key_field.with_type(_canonical_type(kind.key_type))
+        return pa.map_(key, _canonical_field(kind.item_field))
+    if pa.types.is_struct(kind):
+        return pa.struct([_canonical_field(field) for field in kind])
+    return kind
