@@ -23,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,8 @@ def merged(spark: SparkSession, feed: Feed) -> DataFrame:
         airport.lower(): spark.readStream.schema(COLUMNS).parquet(str(feed.of(airport)))
         for airport in AIRPORTS
     }
+    # Half a day passes in minutes: a bucket is complete much sooner than its width says.
+    warnings.filterwarnings("ignore", message="sunion was given max_delay")
     result = sunion(
         airports,
         time="scheduled",

@@ -14,7 +14,11 @@ from streamproof.spark_bindings import Pipeline, Query, Replay
 from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import Placed, Row, reference, rows_of, table
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [
+    pytest.mark.timeout(600),
+    # The streams are fed much faster than their clock goes.
+    pytest.mark.filterwarnings("ignore:sunion was given max_delay"),
+]
 
 INPUT = "ts timestamp, seq long, text string"
 OUTPUT = f"{INPUT}, tuple_type string, bucket timestamp, stable_id long, stream string"

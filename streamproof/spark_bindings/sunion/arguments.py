@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-import pandas as pd
-from pyspark.sql import DataFrame
+from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -23,11 +24,25 @@ from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongW
 from streamproof.spark_bindings.names import is_name
 from streamproof.spark_bindings.sunion.tuple_type import COLUMNS
 
-Duration: TypeAlias = str | timedelta
-"""``"1 minute"``, ``"1 hour 30 minutes"``, ``"500 milliseconds"`` or a `timedelta`."""
-
+PARTITIONS_MAX = 1_000
 _STREAMS_MAX = 127
+_ESCAPES = str.maketrans({"%": "%25", ".": "%2E", "`": "%60"})
 _EXAMPLE = 'sunion({"ewr": first, "jfk": second}, time="ts", position="seq", ...)'
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that decide about order, by the names that the inputs give them.
+
+    Attributes
+    ----------
+    time, position : of a row in its stream
+    partition_by : whose values choose a serializer
+    """
+
+    time: str
+    position: str
+    partition_by: tuple[str, ...]
 
 
 def check_inputs(inputs: Mapping[str, DataFrame]) -> StructType:
@@ -65,25 +80,27 @@ def check_inputs(inputs: Mapping[str, DataFrame]) -> StructType:
                 f"input {name!r} of sunion is not a stream. A table is complete at once, so "
                 "there is nothing to wait for: union and sort it, or read it with spark.readStream"
             )
-    return _common_schema({name: frame.schema for name, frame in inputs.items()})
+    return _common_schema(inputs)
 
 
 def check_columns(
-    schema: StructType, time: str, position: str, partition_by: Sequence[str]
-) -> None:
-    """Check that the columns are there, have the right types, and none has a name that is ours.
+    frame: DataFrame, time: str, position: str, partition_by: Sequence[str] | None
+) -> Columns:
+    """Find the columns, and check their types, and that none has a name that is ours.
+
+    Parameters
+    ----------
+    frame : any of the inputs
+    time, position, partition_by : names, as Spark would resolve them
 
     Raises
     ------
     WrongArgument : if `partition_by` is no list of names
     WrongSchema : if a column is missing, or cannot be used
     """
-    if isinstance(partition_by, str) or not all(isinstance(name, str) for name in partition_by):
-        raise WrongArgument(
-            f"sunion was given partition_by={partition_by!r}. It is a list of column names, also "
-            f"if there is one. Write: partition_by=[{str(partition_by)!r}]"
-        )
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    schema, same = frame.schema, _folding(frame.sparkSession)
+    names = [same(name) for name in schema.names]
+    twice = sorted({name for name in schema.names if names.count(same(name)) > 1})
     if twice:
         raise WrongSchema(
             f"the inputs of sunion have the columns {', '.join(twice)} twice. Columns are found "
@@ -96,77 +113,135 @@ def check_columns(
             f"{', '.join(COLUMNS)}, and keeps names with two underscores in front to itself. "
             "Rename yours"
         )
-    _require_column(schema, "time", time, (TimestampType, TimestampNTZType), "a timestamp")
+    _require_types(schema)
     whole = (ByteType, ShortType, IntegerType, LongType)
-    _require_column(schema, "position", position, whole, "an integer")
-    for name in partition_by:
-        _require_column(schema, "partition_by", name, (DataType,), "of any type")
+    found = Columns(
+        _find(frame, "time", time, (TimestampType, TimestampNTZType), "a timestamp"),
+        _find(frame, "position", position, whole, "an integer"),
+        tuple(
+            _find(frame, "partition_by", name, (DataType,), "of any type")
+            for name in _listed(partition_by)
+        ),
+    )
+    _require_hash(frame, found.partition_by)
+    return found
 
 
-def microseconds(name: str, duration: Duration, minimum: int) -> int:
-    """Read a duration.
+def check_partitions(partition_by: Sequence[str], partitions: int | None, shuffle: int) -> int:
+    """Give the number of serializers.
 
     Parameters
     ----------
-    name : of the argument
-    duration : as the user wrote it
-    minimum : the shortest that makes sense, in microseconds
+    partition_by : columns whose values choose one
+    partitions : what the user asked for
+    shuffle : the session's shuffle partitions
 
     Raises
     ------
-    WrongArgument : if it is none, or is shorter
+    WrongArgument : if it is no number, or there is no use for so many
     """
-    # A bare number would be read as nanoseconds.
-    if not isinstance(duration, str | timedelta) or str(duration).strip().isdigit():
+    if partitions is not None and not partition_by:
         raise WrongArgument(
-            f"sunion was given {name}={duration!r}, which has no unit. Write for example "
-            f'{name}="30 seconds", or pass a timedelta'
+            f"sunion was given partitions={partitions!r}, but no partition_by. Nothing would say "
+            'which row goes where. Name columns: partition_by=["carrier"]'
         )
-    try:
-        read = int(pd.Timedelta(duration).value // 1000)
-    except ValueError as error:
+    found = (shuffle if partitions is None else partitions) if partition_by else 1
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= PARTITIONS_MAX:
         raise WrongArgument(
-            f"sunion was given {name}={duration!r}, which is no duration: {error}. Write for "
-            f'example {name}="30 seconds", or pass a timedelta'
-        ) from error
-    if read < minimum:
-        raise WrongArgument(
-            f"sunion was given {name}={duration!r}. It must be at least {minimum} microseconds. "
-            f'Write for example {name}="30 seconds"'
+            f"sunion was given partitions={partitions!r}, where the session has {shuffle} shuffle "
+            f"partitions. There can be 1 to {PARTITIONS_MAX} serializers: each of them acts in "
+            "every batch, since it hears how far each stream is. Write for example partitions=4"
         )
-    return read
+    return found
 
 
-def _require_column(
-    schema: StructType, argument: str, name: str, types: tuple[type[DataType], ...], kind: str
-) -> None:
-    if name not in schema.names:
+def quoted(name: str) -> Column:
+    """Give a column by its name, whatever is in it: a dot would be read as a field's."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def plain(name: str) -> str:
+    """Give the name of a column on its way: `mapInArrow` takes none with dots or backticks."""
+    return name.translate(_ESCAPES)
+
+
+def _listed(partition_by: Sequence[str] | None) -> Sequence[str]:
+    if partition_by is None:
+        return ()
+    # A set has another order in each process, and a generator gives its names once.
+    if not isinstance(partition_by, list | tuple):
+        raise WrongArgument(
+            f"sunion was given partition_by={partition_by!r}. It is a list of column names, also "
+            'if there is one, and their order counts. Write: partition_by=["carrier"]'
+        )
+    return partition_by
+
+
+def _find(
+    frame: DataFrame, argument: str, name: str, types: tuple[type[DataType], ...], kind: str
+) -> str:
+    schema, same = frame.schema, _folding(frame.sparkSession)
+    found = [known for known in schema.names if isinstance(name, str) and same(known) == same(name)]
+    if not found:
         raise WrongSchema(
             f"sunion was given {argument}={name!r}, but the inputs have the columns "
             f"{', '.join(schema.names)}. Name one of these"
         )
-    found = schema[name].dataType
-    if not isinstance(found, types):
+    data_type = schema[found[0]].dataType
+    if not isinstance(data_type, types):
         raise WrongSchema(
-            f"sunion was given {argument}={name!r}, which is of type {found.simpleString()} and "
-            f"must be {kind}: rows are put in order by it. Cast it, or name another column"
+            f"sunion was given {argument}={name!r}, which is of type {data_type.simpleString()} "
+            f"and must be {kind}: rows are put in order by it. Cast it, or name another column"
         )
+    return found[0]
 
 
-def _common_schema(schemas: Mapping[str, StructType]) -> StructType:
-    (first, schema), *others = schemas.items()
+def _require_types(schema: StructType) -> None:
+    for field in schema:
+        try:
+            to_arrow_type(field.dataType, timezone="UTC")
+        except PySparkTypeError as error:
+            raise WrongSchema(
+                f"the inputs of sunion have the column {field.name!r} of type "
+                f"{field.dataType.simpleString()}. Rows travel to Python, which has no such type. "
+                "Cast it to another, or drop it"
+            ) from error
+
+
+def _require_hash(frame: DataFrame, names: Sequence[str]) -> None:
+    if not names:
+        return
+    try:
+        frame.select(F.hash(*map(quoted, names)))
+    except AnalysisException as error:
+        types = ", ".join(f"{name} {frame.schema[name].dataType.simpleString()}" for name in names)
+        raise WrongSchema(
+            f"sunion was given partition_by={list(names)!r}, of which Spark makes no hash "
+            f"({types}). It decides which serializer a row goes to. Name other columns, or one "
+            "that is made of these"
+        ) from error
+
+
+def _folding(spark: SparkSession) -> Callable[[str], str]:
+    """Give what makes two names equal if they are one to Spark."""
+    return str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
+
+
+def _common_schema(inputs: Mapping[str, DataFrame]) -> StructType:
+    (first, frame), *others = inputs.items()
+    same, schema = _folding(frame.sparkSession), frame.schema
     for name, other in others:
-        if _types(other) != _types(schema):
+        if _types(other.schema, same) != _types(schema, same):
             raise WrongSchema(
                 f"the inputs of sunion have different schemas: {first!r} has "
-                f"({_shown(schema)}), {name!r} has ({_shown(other)}). Merged rows are of one "
-                "kind. Select, rename or cast columns until they agree"
+                f"({_shown(schema)}), {name!r} has ({_shown(other.schema)}). Merged rows are of "
+                "one kind. Select, rename or cast columns until they agree"
             )
     return schema
 
 
-def _types(schema: StructType) -> list[tuple[str, str]]:
-    return sorted((field.name, field.dataType.simpleString()) for field in schema)
+def _types(schema: StructType, same: Callable[[str], str]) -> list[tuple[str, str]]:
+    return sorted((same(field.name), field.dataType.simpleString()) for field in schema)
 
 
 def _shown(schema: StructType) -> str:

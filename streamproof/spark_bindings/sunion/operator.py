@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings.certificate import Certificate, check_certificate
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.session import check_session
 from streamproof.spark_bindings.sunion.arguments import (
-    Duration,
     check_columns,
     check_inputs,
-    microseconds,
+    check_partitions,
+    plain,
+    quoted,
 )
+from streamproof.spark_bindings.sunion.durations import Duration, microseconds, shown
 from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -58,7 +61,8 @@ def sunion(
 
     Parameters
     ----------
-    inputs : streaming DataFrames by name, all of one schema
+    inputs : streaming DataFrames by name, all of one schema. A single one comes out in order, and
+        its late rows apart
     time : column of the row's time
     position : column of whole numbers that rise along each stream, and are unique in it
     bucket : width of the portions in which the merged stream comes out
@@ -69,8 +73,8 @@ def sunion(
     margin : share of `max_delay` that a bucket waits; the rest is for the trigger and the work
     partition_by : columns whose values choose one of several serializers, which work in parallel;
         each has its own stable ids, and its number is in the column `serializer`
-    partitions : how many serializers; by default as many as the session has shuffle partitions.
-        It is fixed for the life of a checkpoint
+    partitions : how many serializers, at most 1000; by default as many as the session has shuffle
+        partitions. It is fixed for the life of a checkpoint; the shuffle partitions may change
     certificate : IGNORED runs a protocol that was changed after it was certified
 
     Raises
@@ -79,37 +83,39 @@ def sunion(
     UnverifiedProtocol : if a protocol is not the certified one
     UnsuitableSession : if the session could lose state
     """
-    schema, columns = check_inputs(inputs), partition_by or ()
-    check_columns(schema, time, position, columns)
-    spark = next(iter(inputs.values())).sparkSession
-    check_session(spark)
+    schema, first = check_inputs(inputs), next(iter(inputs.values()))
+    columns = check_columns(first, time, position, partition_by)
+    check_session(first.sparkSession)
     if certificate is not Certificate.IGNORED:
         for protocol in PROTOCOLS:
             check_certificate(protocol, claim="all who merge these streams see the same")
-    shuffle = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    shuffle = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(
         streams=tuple(sorted(inputs)),
-        time=time,
-        position=position,
+        time=plain(columns.time),
+        position=plain(columns.position),
         bucket_us=microseconds("bucket", bucket, 1),
         lateness_us=microseconds("lateness", lateness, 0),
-        partition_by=tuple(columns),
-        partitions=_partitions(columns, partitions, shuffle),
+        partition_by=columns.partition_by,
+        partitions=check_partitions(columns.partition_by, partitions, shuffle),
         columns=tuple(sorted((f.name, f.dataType.simpleString()) for f in schema)),
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
-    return _plan(inputs, schema, settings)
+    _warn_of_short_delay(settings, max_delay, margin)
+    merged = _plan(inputs, schema, settings)
+    return merged.toDF(*schema.names, *merged.columns[len(schema) :])
 
 
 def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Settings) -> DataFrame:
     by = settings.partition_by
-    number = F.pmod(F.hash(*by), F.lit(settings.partitions)) if by else None
+    wanted = [quoted(name).alias(plain(name)) for name in schema.names]
+    if by:
+        number = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions))
+        wanted.append(number.alias(PARTITION))
     packed = []
     for stream, name in enumerate(settings.streams):
-        rows = inputs[name].select(*schema.names)
-        if number is not None:
-            rows = rows.withColumn(PARTITION, number)
+        rows = inputs[name].select(*wanted)
         packed.append(rows.mapInArrow(Pack(settings, stream), PACKED))
     emitted = (
         reduce(DataFrame.union, packed)
@@ -121,9 +127,9 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
             timeMode="None" if settings.wait_ms is None else "ProcessingTime",
         )
     )
-    coded = coded_schema(schema, settings.time, partitioned=bool(by))
-    zone = emitted.sparkSession.conf.get("spark.sql.session.timeZone")
-    unpack = Unpack(settings, to_arrow_schema(coded, timezone=zone))
+    travelling = StructType([StructField(plain(field.name), field.dataType) for field in schema])
+    coded = coded_schema(travelling, settings.time, partitioned=bool(by))
+    unpack = Unpack(settings, to_arrow_schema(coded, timezone="UTC"))
     return _named(_counted(emitted, settings).mapInArrow(unpack, coded), settings)
 
 
@@ -153,24 +159,27 @@ def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
     return emitted.observe(f"sunion({', '.join(settings.streams)})", *counts)
 
 
-def _partitions(partition_by: Sequence[str], partitions: int | None, shuffle: int) -> int:
-    if partitions is not None and not partition_by:
-        raise WrongArgument(
-            f"sunion was given partitions={partitions!r}, but no partition_by. Nothing would say "
-            'which row goes where. Name columns: partition_by=["carrier"]'
-        )
-    found = (shuffle if partitions is None else partitions) if partition_by else 1
-    if not isinstance(found, int) or found < 1:
-        raise WrongArgument(f"sunion was given partitions={found!r}. Write a whole number above 0")
-    return found
-
-
 def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int | None:
-    if not isinstance(policy, Policy) or not 0 < margin <= 1:
+    is_share = isinstance(margin, int | float) and not isinstance(margin, bool) and 0 < margin <= 1
+    if not isinstance(policy, Policy) or not is_share:
         raise WrongArgument(
             f"sunion was given policy={policy!r} and margin={margin!r}. A policy is a member of "
             "Policy, and a margin a share of max_delay: above 0 and at most 1"
         )
     if max_delay is None:
         return None
-    return int(microseconds("max_delay", max_delay, 1000) * margin // 1000)
+    return max(1, int(microseconds("max_delay", max_delay, 1000) * margin // 1000))
+
+
+def _warn_of_short_delay(settings: Settings, max_delay: Duration | None, margin: float) -> None:
+    needed_us = settings.bucket_us + settings.lateness_us
+    if settings.wait_ms is None or settings.wait_ms * 1000 > needed_us:
+        return
+    warnings.warn(
+        f"sunion was given max_delay={max_delay!r}, of which a bucket waits "
+        f"{shown(settings.wait_ms * 1000)} (margin={margin!r}). A bucket of a live stream is "
+        f"complete after {shown(needed_us)} at the earliest, which are bucket and lateness: "
+        "each would come out as tentative, and be corrected. Give a max_delay of more than "
+        f"{shown(int(needed_us / margin))}, or a narrower bucket",
+        stacklevel=3,
+    )
