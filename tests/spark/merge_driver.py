@@ -1,6 +1,7 @@
-"""A driver that merges files into a table: ``python -m tests.spark.merge_driver PLACE N P``.
+"""A driver that merges files into a table: ``python -m tests.spark.merge_driver PLACE N P [BY]``.
 
-It takes N files of each stream a batch, in P shuffle partitions, and ends when all is merged.
+It takes N files of each stream a batch, in P shuffle partitions, and ends when all is merged. With
+a column BY, there are three serializers.
 Whoever starts it again goes on where it was killed.
 """
 
@@ -18,16 +19,17 @@ from tests.spark.driver import ROOT, SECONDS_MAX, log_of, test_session
 from tests.spark.test_sunion import PARTITIONS, merge
 
 
-def run(place: Path, files_per_batch: int, partitions: int) -> None:
+def run(place: Path, files_per_batch: int, partitions: int, *by: str) -> None:
     spark = test_session()
     spark.conf.set(PARTITIONS, str(partitions))
-    merged = merge(spark, place, files_per_batch)
+    options = {"partition_by": by, "partitions": 3} if by else {}
+    merged = merge(spark, place, files_per_batch, **options)
     reconcile(merged, place / "table", place / "checkpoint", availableNow=True).awaitTermination()
 
 
-def begin(place: Path, files_per_batch: int, partitions: int) -> subprocess.Popen[bytes]:
+def begin(place: Path, files_per_batch: int, partitions: int, *by: str) -> subprocess.Popen[bytes]:
     """Start a driver in a process group of its own."""
-    arguments = [str(place), str(files_per_batch), str(partitions)]
+    arguments = [str(place), str(files_per_batch), str(partitions), *by]
     with log_of(place).open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "tests.spark.merge_driver", *arguments],
@@ -51,4 +53,4 @@ def kill_in_batch(process: subprocess.Popen[bytes], place: Path, batch: int, del
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
