@@ -39,6 +39,9 @@ RECOMMENDED_SETTINGS: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "1",
     # A channel stores instants. A session in another zone would show them shifted.
     "spark.sql.session.timeZone": "UTC",
+    # A query that is stopped while Python works for it searches the error's text by an expression
+    # that takes some frames a character: with the usual stack, a StackOverflowError is printed.
+    "spark.driver.extraJavaOptions": "-Xss16m",
     # Nothing listens on the network for a pipeline on one machine.
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",

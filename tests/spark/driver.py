@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.05
 
 # The first compiler alone, and the plain collector: a session that lives for seconds has no use for
 # code optimised in its background, and two cores have no room for that.
-FAST_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+FAST_START = {"spark.driver.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def test_session() -> SparkSession:
