@@ -71,6 +71,11 @@ def table(rows: Sequence[Row], stream: str) -> pa.Table:
     return pa.table({"ts": times, "seq": positions, "text": texts}, schema=SCHEMA)
 
 
+def of_stream(rows: pa.Table, number: int) -> pa.Table:
+    """Say of rows which stream they are of, as the plan does before they are packed."""
+    return rows.append_column(STREAM, pa.array([number] * rows.num_rows, pa.int8()))
+
+
 def split_late(rows: Sequence[Row], settings: Settings) -> tuple[list[Row], list[Row], int]:
     """Walk along a stream; give its rows that are in time, those that are late, its boundary."""
     width, lateness = settings.bucket_us // 1_000_000, settings.lateness_us // 1_000_000
@@ -141,9 +146,9 @@ class Replica:
         rows: dict[str, list[pa.Table]] = {}
         progress: dict[str, list[Progress]] = {}
         for name, parts in tables.items():
-            pack = Pack(self.settings, self.settings.streams.index(name))
+            number = self.settings.streams.index(name)
             for part in parts:
-                for packed in pack(iter(part.to_batches())):
+                for packed in Pack(self.settings)(iter(of_stream(part, number).to_batches())):
                     blob, steps = packed["rows"][0].as_py(), packed["progress"][0].as_py()
                     if blob is not None:
                         rows.setdefault(name, []).append(from_bytes(blob))

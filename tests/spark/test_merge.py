@@ -19,6 +19,7 @@ from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING, initial_state
 from streamproof.spark_bindings.sunion.pack import PARTITION, Pack
+from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import from_bytes
 from streamproof.spark_bindings.sunion.state import decode, encode
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
@@ -28,6 +29,7 @@ from tests.spark.merging import (
     Replica,
     Row,
     kinds,
+    of_stream,
     reference,
     rows_of,
     table,
@@ -160,10 +162,10 @@ def test_a_repeated_position_is_found_across_batches():
 def test_a_serializer_without_rows_learns_of_progress():
     two = replace(SETTINGS, partitions=2)
     numbers = pa.array([0, 1, 0], pa.int32())
-    rows = table(rows_of([1, 2, 30]), "ewr").append_column(PARTITION, numbers)
+    rows = of_stream(table(rows_of([1, 2, 30]), "ewr"), 0).append_column(PARTITION, numbers)
     found = [
         (said[PARTITION], said["rows"], said["progress"])
-        for packed in Pack(two, 0)(iter(rows.to_batches()))
+        for packed in Pack(two)(iter(rows.to_batches()))
         for said in packed.to_pylist()
     ]
     assert [(key, blob is None) for key, blob, _ in found] == [
@@ -174,6 +176,23 @@ def test_a_serializer_without_rows_learns_of_progress():
     ]
     assert from_bytes(found[1][1])["seq"].to_pylist() == [1]
     assert PARTITION not in from_bytes(found[1][1]).column_names
+
+
+def test_a_task_packs_the_streams_that_it_gets_apart():
+    jfk, ewr = of_stream(table(rows_of([9]), "jfk"), 1), of_stream(table(rows_of([30]), "ewr"), 0)
+    said = [
+        row
+        for part in Pack(SETTINGS)(iter([*ewr.to_batches(), *jfk.to_batches()]))
+        for row in part.to_pylist()
+    ]
+    assert [(row["stream"], row["rows"] is not None) for row in said] == [
+        (0, True),
+        (1, True),
+        (0, False),
+        (1, False),
+    ]
+    assert from_bytes(said[1]["rows"])["text"].to_pylist() == ["jfk 0"]
+    assert [Progress.from_bytes(row["progress"]).end(0) for row in said[2:]] == [2, 0]
 
 
 @pytest.mark.parametrize(

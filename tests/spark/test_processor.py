@@ -18,7 +18,7 @@ from streamproof.spark_bindings.sunion.processor import SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
-from tests.spark.merging import SCHEMA, SETTINGS, Row, rows_of, table, waiting_at_most
+from tests.spark.merging import SCHEMA, SETTINGS, Row, of_stream, rows_of, table, waiting_at_most
 
 KEY = key_of(0)
 CODED = pa.schema(
@@ -46,8 +46,8 @@ class Operator:
         packed = [
             part.to_pandas()
             for name, rows in streams.items()
-            for part in Pack(self.settings, self.settings.streams.index(name))(
-                iter(table(rows, name).to_batches())
+            for part in Pack(self.settings)(
+                iter(of_stream(table(rows, name), self.settings.streams.index(name)).to_batches())
             )
         ]
         return self.said(self.tester.testInPandas(KEY, pd.concat(packed)))

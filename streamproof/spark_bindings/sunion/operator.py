@@ -25,6 +25,7 @@ from streamproof.spark_bindings.sunion.arguments import (
 from streamproof.spark_bindings.sunion.durations import Duration, microseconds, shown
 from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
+from streamproof.spark_bindings.sunion.rows import STREAM
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
@@ -113,19 +114,19 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
     if by:
         number = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions))
         wanted.append(number.alias(PARTITION))
-    packed = []
-    for stream, name in enumerate(settings.streams):
-        rows = inputs[name].select(*wanted)
-        packed.append(rows.mapInArrow(Pack(settings, stream), PACKED))
-    emitted = (
-        reduce(DataFrame.union, packed)
-        .groupBy(PARTITION)
-        .transformWithStateInPandas(
-            SerializerProcessor(settings),
-            EMITTED,
-            outputMode="Append",
-            timeMode="None" if settings.wait_ms is None else "ProcessingTime",
-        )
+    rows = [
+        inputs[name].select(*wanted, F.lit(stream).cast("byte").alias(STREAM))
+        for stream, name in enumerate(settings.streams)
+    ]
+    together = reduce(DataFrame.union, rows)
+    # A task costs the start of a Python worker, and more of them than cores are no faster.
+    cores = together.sparkSession.sparkContext.defaultParallelism
+    packed = together.coalesce(cores).mapInArrow(Pack(settings), PACKED)
+    emitted = packed.groupBy(PARTITION).transformWithStateInPandas(
+        SerializerProcessor(settings),
+        EMITTED,
+        outputMode="Append",
+        timeMode="None" if settings.wait_ms is None else "ProcessingTime",
     )
     travelling = StructType([StructField(plain(field.name), field.dataType) for field in schema])
     coded = coded_schema(travelling, settings.time, partitioned=bool(by))

@@ -1,4 +1,4 @@
-"""From rows to blobs: what every input goes through before it meets the others.
+"""From rows to blobs: what all rows go through before they meet at a serializer.
 
 Spark moves a row between its JVM and Python, and through its shuffle, at a price for each row.
 Packed, a hundred thousand rows are one row with a blob, and no one touches them singly.
@@ -6,6 +6,7 @@ Packed, a hundred thousand rows are one row with a blob, and no one touches them
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -45,49 +46,51 @@ _ROWS_PER_BLOB = 131_072
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Packs one stream's rows. Spark calls it once a task, on executors, and may repeat it.
+    """Packs rows. Spark calls it once a task, on executors, and may repeat it.
 
     Attributes
     ----------
     settings : the merge's
-    stream : number of the stream
     """
 
     settings: Settings
-    stream: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give a blob for each serializer that rows are for, then the progress for all of them.
+        """Give a blob for each stream and serializer, then each stream's progress for all of them.
 
         A serializer has to hear that a stream went on even if none of its rows are its own: else
         it would wait for a boundary that has long passed.
         """
-        seen = []
+        seen: dict[int, list[Progress]] = defaultdict(list)
         for rows in map(canonical, _gather(batches)):
-            placed, _ = split_placed(rows, self.settings)
-            # A time long before all others must not wrap to one behind all others.
-            times = np.maximum(integers(placed[self.settings.time]), MICROSECONDS_MIN)
-            positions = integers(placed[self.settings.position])
-            seen.append(Progress.of(positions, self.settings.boundaries(times)))
-            for partition, part in self._partitions(rows):
-                for blob in in_blobs(part):
-                    yield self._packed([partition], rows=to_bytes(blob))
-        if seen:
-            progress = Progress.join(seen).to_bytes()
-            yield self._packed(range(self.settings.partitions), progress=progress)
+            for stream, of_stream in by_value(rows, integers(rows[STREAM])):
+                seen[stream].append(self._progress(of_stream))
+                for partition, part in self._partitions(of_stream):
+                    for blob in in_blobs(part):
+                        yield self._packed(stream, [partition], rows=to_bytes(blob))
+        for stream, parts in seen.items():
+            progress = Progress.join(parts).to_bytes()
+            yield self._packed(stream, range(self.settings.partitions), progress=progress)
+
+    def _progress(self, rows: pa.Table) -> Progress:
+        placed, _ = split_placed(rows, self.settings)
+        # A time long before all others must not wrap to one behind all others.
+        times = np.maximum(integers(placed[self.settings.time]), MICROSECONDS_MIN)
+        positions = integers(placed[self.settings.position])
+        return Progress.of(positions, self.settings.boundaries(times))
 
     def _partitions(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-        stream = pa.array(np.full(rows.num_rows, self.stream, np.int8))
         if PARTITION not in rows.column_names:
-            yield 0, rows.append_column(STREAM, stream)
+            yield 0, rows
             return
         numbers = integers(rows[PARTITION])
         order = np.argsort(numbers, kind="stable")
-        parts = rows.drop_columns([PARTITION]).append_column(STREAM, stream).take(pa.array(order))
+        parts = rows.drop_columns([PARTITION]).take(pa.array(order))
         yield from by_value(parts, numbers[order])
 
     def _packed(
         self,
+        stream: int,
         partitions: Sequence[int],
         *,
         rows: bytes | None = None,
@@ -97,7 +100,7 @@ class Pack:
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([key_of(partition) for partition in partitions], pa.int32()),
-                pa.array([self.stream] * count, pa.int32()),
+                pa.array([stream] * count, pa.int32()),
                 pa.array([rows] * count, pa.binary()),
                 pa.array([progress] * count, pa.binary()),
             ],
