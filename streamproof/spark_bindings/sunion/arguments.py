@@ -170,10 +170,10 @@ def _listed(partition_by: Sequence[str] | None) -> Sequence[str]:
         return ()
     # A set has another order in each process, and a generator gives its names once.
     if not isinstance(partition_by, list | tuple):
-        named = [partition_by] if isinstance(partition_by, str) else ["carrier", "flight"]
+        example = [partition_by if isinstance(partition_by, str) else "carrier"]
         raise WrongArgument(
             f"sunion was given partition_by={partition_by!r}. It is a list of column names, also "
-            f"if there is one, and their order counts. Write: partition_by={named!r}"
+            f"if there is one, and their order counts. Write: partition_by={example!r}"
         )
     return partition_by
 
