@@ -1,6 +1,6 @@
 """What a deterministic merge costs: sunion against the ways to bring streams together without it.
 
-    python -m benchmarks.sunion [--json] [--rows 400000] [--batches 5] [--rounds 3]
+    python -m benchmarks.sunion [--json] [--rows 1000000] [--batches 3] [--rounds 2]
                                 [--streams 2 8] [--partitions 1 4]
 
 Every way reads the same generated streams, in batches of the same size, into a sink that does
@@ -111,9 +111,9 @@ def main() -> None:
     """Read the arguments, measure, and print."""
     parser = argparse.ArgumentParser(description="What a deterministic merge costs.")
     parser.add_argument("--json", action="store_true", help="print figures as JSON")
-    parser.add_argument("--rows", type=int, default=400_000, help="rows a batch, of all streams")
-    parser.add_argument("--batches", type=int, default=5, help="batches that count, each round")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows a batch, of all streams")
+    parser.add_argument("--batches", type=int, default=3, help="batches that count, each round")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds")
     parser.add_argument("--streams", type=int, nargs="+", default=[2, 8])
     parser.add_argument("--partitions", type=int, nargs="+", default=[1, 4])
     arguments = parser.parse_args()
