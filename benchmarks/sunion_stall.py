@@ -32,7 +32,18 @@ _STEPS = ("on_boundary", "stabilize", "emit", "on_timeout", "emit_tentative")
 
 def machine_share(rows: int) -> float:
     """Give the share of a serializer's time in which the machine decides; Spark's is not in it."""
-    settings = Settings(_NAMES, "ts", "seq", 1_000_000, 200_000, (), 1, 1_000, Policy.PROCESS)
+    settings = Settings(
+        streams=_NAMES,
+        time="ts",
+        position="seq",
+        bucket_us=1_000_000,
+        lateness_us=200_000,
+        partition_by=(),
+        partitions=1,
+        columns=(),
+        wait_ms=1_000,
+        policy=Policy.PROCESS,
+    )
     store: Any = _Store()
     spent = [0.0]
     timed = {name: _timed(getattr(dpc, name), spent) for name in _STEPS}
