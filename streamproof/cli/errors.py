@@ -66,6 +66,7 @@ def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) 
     Parameters
     ----------
     error, asked : what went wrong, and the command's arguments by name
+    as_json : say so as JSON
     """
     trace = error.trace if isinstance(error, BrokenModel) else None
     command = None
