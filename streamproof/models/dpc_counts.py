@@ -165,7 +165,7 @@ class DpcCounts(OneNodeModel[Counts]):
         number = self.amount[n]
         node, effects = self.emit_machine(s.node, self.number[b] + 1, number)
         # A node that guessed nothing has nothing to tell.
-        assert s.node.condition != Condition.STABLE or RecDone() not in effects
+        assert RecDone() not in effects or s.node.condition != Condition.STABLE
         return self.carry_out(s, node, effects, number)
 
     @action
@@ -189,7 +189,7 @@ class DpcCounts(OneNodeModel[Counts]):
         due = self.number[b] + 1
         node, effects = self.stabilize_machine(s.node, due)
         assert forall(self.streams, lambda a: due <= s.node.serializer.boundary[a])
-        assert s.tail > 0 or not effects  # nothing is revoked where nothing was guessed
+        assert not effects or s.tail > 0  # nothing is revoked where nothing was guessed
         return self.carry_out(s, node, effects, 0)
 
     @action
