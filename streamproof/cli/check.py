@@ -34,6 +34,7 @@ from streamproof.cli.options import (
     chosen,
     limits_of,
     new_file,
+    replay_command,
 )
 from streamproof.cli.render import (
     console,
@@ -100,12 +101,6 @@ def check(
     return exit_code(verdict)
 
 
-def replay_command(verdict: Refuted, sized: Sized) -> str:
-    """Give the command that runs a counterexample again."""
-    target, _, size = sized.options.partition(" ")
-    return f"streamproof replay {target} {verdict.trace.key} {size}".rstrip()
-
-
 def keep_as_test(verdict: Verdict, sized: Sized, path: Path | None) -> str | None:
     """Write a counterexample, if there is one, into a file, if one is named; give its name."""
     if path is None or not isinstance(verdict, Refuted):
@@ -163,7 +158,7 @@ def to_json(
     """Give everything that `print_report` prints."""
     found = report.to_json()
     verdict = report.verdict
-    command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
+    command = replay_command(verdict.trace, sized) if isinstance(verdict, Refuted) else None
     checkpoint = None if kept is None else kept.to_json()
     kept_as = {"replay": command, "pytest": written, "checkpoint": checkpoint}
     return {**sized.to_json(), **found, **kept_as}
@@ -199,7 +194,7 @@ def print_report(
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)
-        out.print(Text(f"\nrun it again: {replay_command(verdict, sized)}"), soft_wrap=True)
+        out.print(Text(f"\nrun it again: {replay_command(verdict.trace, sized)}"), soft_wrap=True)
     if written is not None:
         out.print(f"kept as a test: {written}", soft_wrap=True)
     if kept is not None:

@@ -6,13 +6,14 @@ import functools
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import typer
 
 from streamproof.checker.counterexample import BrokenModel
+from streamproof.cli.options import chosen, replay_command
 from streamproof.cli.render import error_console, only_json, print_json, print_trace
 from streamproof.lang import StreamproofError
 from streamproof.models.verdict import ExitCode, Json
@@ -31,7 +32,7 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
                 code = command(*args, **kwargs)
         except StreamproofError as error:
             code = ExitCode.WRONG_USE
-            report(error, as_json=as_json)
+            report(error, kwargs, as_json=as_json)
         except typer.BadParameter:
             raise  # Typer tells which option, and how it is used
         except (SystemExit, GeneratorExit) as left:
@@ -59,17 +60,30 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
     return run
 
 
-def report(error: StreamproofError, *, as_json: bool) -> None:
-    """Say what was wrong, and show the way to it where a model failed in some state."""
+def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) -> None:
+    """Say what was wrong, and show the way to it where a model failed in some state.
+
+    Parameters
+    ----------
+    error, asked : what went wrong, and the command's arguments by name
+    as_json : say so as JSON
+    """
     trace = error.trace if isinstance(error, BrokenModel) else None
+    command = None
+    if trace is not None and trace.key and asked.keys() >= {"target", "size", "settings"}:
+        sized = chosen(asked["target"], asked["size"], asked["settings"])
+        command = replay_command(trace, sized)
     if as_json:
         what: Json = {"error": type(error).__name__, "message": str(error)}
         what["trace"] = None if trace is None else trace.to_json()
+        what["replay"] = command
         print_json(what)
         return
     _tell(f"{type(error).__name__}: {error}")
     if trace is not None:
         print_trace(error_console(), trace)
+    if command is not None:
+        _tell(f"run it again: {command}")
 
 
 def _tell(message: str) -> None:

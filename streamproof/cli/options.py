@@ -15,6 +15,7 @@ from streamproof.cli.render import error_console
 from streamproof.lang import StreamproofError
 from streamproof.models.registry import Sized, choose
 from streamproof.models.sizes import UnknownSize
+from streamproof.models.trace import Trace
 
 if TYPE_CHECKING:
     from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
@@ -223,3 +224,9 @@ def checkpoint_of(
 def limits_of(states_max: int | None, depth_max: int | None, memory: int | None) -> Limits:
     """Collect the limits of a search."""
     return Limits(states_max=states_max, depth_max=depth_max, memory_mb_max=memory)
+
+
+def replay_command(trace: Trace, sized: Sized) -> str:
+    """Give the command that runs a trace again."""
+    target, _, size = sized.options.partition(" ")
+    return f"streamproof replay {target} {trace.key} {size}".rstrip()

@@ -43,7 +43,7 @@ def prove(
     if as_json:
         print_json({"target": target, **report.to_json()})
     else:
-        print_proof(console(), report)
+        print_proof(console(), report, target)
     return exit_code(report.verdict)
 
 
@@ -57,8 +57,13 @@ def obligation_line() -> Iterator[OnObligation]:
         yield lambda done, total, current: status.update(f"{done} of {total}: {current}")
 
 
-def print_proof(out: Console, report: ProofReport) -> None:
-    """Print a row for each kind of obligation, then every failure with its examples."""
+def print_proof(out: Console, report: ProofReport, target: str) -> None:
+    """Print a row for each kind of obligation, then every failure with its examples.
+
+    Parameters
+    ----------
+    report, target : what was found out, and what the user calls the protocol
+    """
     table = Table("obligations", "unsat", "of", "Z3 steps", box=None, pad_edge=False)
     kinds = Counter(part.obligation.kind for part in report.outcomes)
     for kind, total in kinds.items():
@@ -66,7 +71,8 @@ def print_proof(out: Console, report: ProofReport) -> None:
         unsat = sum(part.is_discharged for part in same)
         steps = sum(part.rlimit for part in same)
         table.add_row(kind.value, str(unsat), str(total), f"{steps:,}")
-    out.print(Text(f"{report.model}: any number of elements in every domain, unbounded numbers\n"))
+    title = f"{target} ({report.model}): any number of elements in every domain, unbounded numbers"
+    out.print(Text(f"{title}\n"))
     out.print(table)
     out.print()
     for outcome in report.failed:

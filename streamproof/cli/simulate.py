@@ -17,7 +17,7 @@ from streamproof.checker.progress import Meter
 from streamproof.checker.simulate import SimulationReport
 from streamproof.checker.simulate import simulate as run_walks
 from streamproof.checker.walks import LENGTH_MAX, SEEDS, WALKS, OnWalks, Plan, Tally
-from streamproof.cli.check import keep_as_test, print_counterexample, replay_command, title_of
+from streamproof.cli.check import keep_as_test, print_counterexample, title_of
 from streamproof.cli.options import (
     AsJson,
     AsPytest,
@@ -26,6 +26,7 @@ from streamproof.cli.options import (
     Target,
     chosen,
     new_file,
+    replay_command,
 )
 from streamproof.cli.render import (
     console,
@@ -85,7 +86,7 @@ def simulate(
 def to_json(report: SimulationReport, sized: Sized, written: str | None) -> Json:
     """Give everything that `print_report` prints."""
     verdict = report.verdict
-    command = replay_command(verdict, sized) if isinstance(verdict, Refuted) else None
+    command = replay_command(verdict.trace, sized) if isinstance(verdict, Refuted) else None
     return {**sized.to_json(), **report.to_json(), "replay": command, "pytest": written}
 
 
@@ -103,7 +104,7 @@ def print_report(report: SimulationReport, sized: Sized, written: str | None) ->
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)
         out.print(Text(f"\n{_how_short(report, verdict)}"), soft_wrap=True)
-        out.print(Text(f"run it again: {replay_command(verdict, sized)}"), soft_wrap=True)
+        out.print(Text(f"run it again: {replay_command(verdict.trace, sized)}"), soft_wrap=True)
     if written is not None:
         out.print(f"kept as a test: {written}", soft_wrap=True)
     out.print(status_text(verdict.status))

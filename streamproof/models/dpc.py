@@ -9,8 +9,7 @@ What is abstracted away, and why that is sound
   emits: what it would hear later is what it has heard here at an earlier state.
 * There is no clock. A bucket can time out while some link is down, however long that is; the model
   with a clock is `dpc_chain`.
-* The policy is PROCESS, which lets the node emit tentative tuples whenever it likes but owes it
-  nothing. The runs under DELAY and SUSPEND are among its runs, the fair ones too.
+* The user has chosen one policy or another. What a policy owes, and when, is for `dpc_chain`.
 * Permission to stabilize comes at any time; that replicas do not have it together is shown in
   `permission`.
 * The operator numbers the tuples that it sees. Its output shows every tuple that it has seen too
@@ -23,10 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, assert_never
 
 from streamproof.lang import (
-    Domain,
     Fairness,
     Map,
-    Model,
     action,
     always,
     count,
@@ -40,11 +37,17 @@ from streamproof.lang import (
     require,
     sometimes,
 )
+from streamproof.models.dpc_node import (
+    ALL_POLICIES,
+    Choice,
+    OneNodeModel,
+    has_complete,
+    node_fields,
+)
 from streamproof.models.dpc_state import (
     Bucket,
     Client,
     Machine,
-    MachineStep,
     Operator,
     Stream,
     Style,
@@ -52,6 +55,7 @@ from streamproof.models.dpc_state import (
     Tuples,
     View,
     go_back,
+    nothing_is_owed,
     on_insertion,
     on_rec_done,
     on_tentative,
@@ -72,30 +76,27 @@ from streamproof.protocols.dpc import (
     Undo,
     initial_node,
 )
-from streamproof.protocols.sunion import EmitStable
+from streamproof.protocols.sunion import EmitStable, Key, precedes
 
 
 @dataclass(frozen=True)
-class Dpc(Model[System]):
+class Dpc(OneNodeModel[System]):
     """A node, its operator and its client.
 
     Attributes
     ----------
-    number : a bucket's number
+    order : per stream, its number in the order of the merge
     rank : the place of a tuple in the right output, from 1
     tuples, failures : how many there are at most
     """
 
-    protocol_name: ClassVar[str] = "dpc"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"buckets": 1},
         "default": {"failures": 2},
         "undo": {"failures": 2, "style": Style.UNDO_REDO},
     }
 
-    streams: Domain[Stream]
-    buckets: Domain[Bucket]
-    number: Map[Bucket, int]
+    order: Map[Stream, int]
     rank: Map[tuple[Stream, Bucket], int]
     tuples: int
     failures: int
@@ -107,6 +108,7 @@ class Dpc(Model[System]):
         *,
         streams: int = 2,
         buckets: int = 2,
+        policies: tuple[Policy, ...] = ALL_POLICIES,
         failures: int = 1,
         style: Style = Style.CHECKPOINT_REDO,
     ) -> Dpc:
@@ -115,14 +117,15 @@ class Dpc(Model[System]):
         Parameters
         ----------
         streams, buckets : how many there are, with a tuple each
+        policies : those that the user may have chosen
         failures : how often a link may fail
         style : how the operator goes back
         """
-        many, some = Domain(Stream, streams), Domain(Bucket, buckets)
+        fields = node_fields(streams, buckets, policies)
+        many, some = fields["streams"], fields["buckets"]
         return cls(
-            streams=many,
-            buckets=some,
-            number=Map.build(some, lambda b: b.index),
+            **fields,
+            order=Map.build(many, lambda a: a.index),
             rank=Map.build(many, some, lambda a, b: b.index * streams + a.index + 1),
             tuples=streams * buckets,
             failures=failures,
@@ -134,32 +137,16 @@ class Dpc(Model[System]):
         """The bound of every count: a node that makes a mistake may number each tuple twice."""
         return 2 * self.tuples
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
-        """Step the machine of a node that has complete buckets."""
-        return protocol.emit(node, end, number)
-
-    @staticmethod
-    def on_timeout(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Step the machine of a node that has waited for too long."""
-        return protocol.on_timeout(node, policy, end, number)
-
-    @staticmethod
-    def stabilize_machine(node: Machine, due: int) -> MachineStep:
-        """Step the machine of a node that may stabilize."""
-        return protocol.stabilize(node, due)
-
     # ----------------------------------------------------------------------- behaviour
 
     @init
-    def start(self) -> System:
-        """Nothing has been read."""
+    def start(self, c: Choice) -> System:
+        """The user has chosen, and nothing has been read."""
         none = Map.fill(self.streams, self.buckets, 0)
         zero = Map.fill(self.streams, 0)
         nothing = Map.fill(self.streams, self.buckets, False)
         return System(
+            policy=self.chosen[c],
             node=initial_node(zero, 0),
             read=zero,
             down=Map.fill(self.streams, False),
@@ -200,7 +187,8 @@ class Dpc(Model[System]):
     def emit(self, s: System, b: Bucket) -> System:
         """The node emits what is complete, to the end of a bucket."""
         end = self.number[b] + 1
-        node, effects = self.emit_machine(s.node, end, size(self.complete(s, end)))
+        number = size(self.arrived(s, s.node.serializer.emitted, end))
+        node, effects = self.emit_machine(s.node, end, number)
         return self.carry_out(s, node, effects)
 
     @action
@@ -208,18 +196,18 @@ class Dpc(Model[System]):
         """The node has waited too long for a bucket, which happens only while a link is down."""
         require(exists(self.streams, lambda a: s.down[a]))
         end = self.number[b] + 1
-        number = size(self.incomplete(s, end))
-        node, effects = self.on_timeout(s.node, Policy.PROCESS, end, number)
+        number = size(self.unshown(s, s.node.serializer.emitted, end))
+        node, effects = self.time_out_machine(s.node, s.policy, end, number)
         after = self.carry_out(s, node, effects)
-        again = s.node.condition == Condition.STABILIZATION
+        again = (s.node.condition == Condition.STABILIZATION) & has_complete(s.node)
         return replace(after, failed_again=s.failed_again | again)
 
     @action
     def emit_tentative(self, s: System, b: Bucket) -> System:
         """The node emits at once what has arrived, since it is in UP_FAILURE anyway."""
         end = self.number[b] + 1
-        number = size(self.incomplete(s, end))
-        node, effects = protocol.emit_tentative(s.node, Policy.PROCESS, end, number)
+        number = size(self.unshown(s, s.node.serializer.emitted, end))
+        node, effects = self.go_on_machine(s.node, s.policy, end, number)
         return self.carry_out(s, node, effects)
 
     @action(fairness=Fairness.WEAK)
@@ -234,12 +222,12 @@ class Dpc(Model[System]):
         """Do what the node's machine asks for, as a binding does."""
         for effect in effects:
             match effect:
-                case EmitStable(_, end):
-                    s = self.insert(s, self.complete(s, end))
+                case EmitStable(begin, end):
+                    s = self.insert(s, self.arrived(s, begin, end))
                 case TakeCheckpoint():
                     s = replace(s, operator=take_checkpoint(s.operator))
-                case EmitTentative(_, end):
-                    s = self.guess(s, self.incomplete(s, end))
+                case EmitTentative(begin, end):
+                    s = self.guess(s, self.unshown(s, begin, end))
                 case Undo(stable):
                     s = replace(s, operator=go_back(s.operator, self.style))
                     s = self.revoke(s, stable)
@@ -249,19 +237,18 @@ class Dpc(Model[System]):
                     assert_never(effect)
         return replace(s, node=node)
 
-    def complete(self, s: System, end: int) -> Tuples:
-        """Give the tuples that have arrived of the buckets behind the checkpoint."""
-        begin = s.node.serializer.emitted
+    def arrived(self, s: System, begin: int, end: int) -> Tuples:
+        """Give the tuples that have arrived of some buckets."""
         return Map.build(
             self.streams,
             self.buckets,
             lambda a, b: begin <= self.number[b] < end and self.number[b] < s.read[a],
         )
 
-    def incomplete(self, s: System, end: int) -> Tuples:
+    def unshown(self, s: System, begin: int, end: int) -> Tuples:
         """Give those of them that were not emitted tentatively: the tail has the others."""
-        return self.complete(s, end).map_items(
-            lambda a, b, arrived: arrived and s.client.tail[a, b] == 0
+        return self.arrived(s, begin, end).map_items(
+            lambda a, b, has_arrived: has_arrived and s.client.tail[a, b] == 0
         )
 
     def numbered(self, s: System, chosen: Tuples) -> View:
@@ -273,8 +260,12 @@ class Dpc(Model[System]):
         return count(chosen, lambda c, d: chosen[c, d] and self.precedes(c, d, a, b))
 
     def precedes(self, a: Stream, b: Bucket, c: Stream, d: Bucket) -> bool:
-        """Tell whether the tuple of stream a and bucket b comes before that of c and d."""
-        return self.rank[a, b] < self.rank[c, d]
+        """Ask the protocol whether the tuple of stream a and bucket b comes before that of c, d."""
+        return precedes(self.key(a, b), self.key(c, d))
+
+    def key(self, a: Stream, b: Bucket) -> Key:
+        """Give what a tuple's place in the output depends on."""
+        return Key(time=self.number[b], stream=self.order[a], position=self.number[b])
 
     def insert(self, s: System, chosen: Tuples) -> System:
         """Emit tuples as INSERTION."""
@@ -318,13 +309,36 @@ class Dpc(Model[System]):
             after.client.stable_count > before.client.stable_count, before.client.tail_count == 0
         )
 
+    @every_step
+    def guesses_are_new(self, before: System, after: System) -> bool:
+        """What becomes tentative is not in the stable prefix."""
+        old, new = before.client, after.client
+        return forall(
+            new.tail,
+            lambda a, b: implies(new.tail[a, b] > 0 and old.tail[a, b] == 0, old.stable[a, b] == 0),
+        )
+
+    @every_step
+    def a_failure_shows_what_waits(self, before: System, after: System) -> bool:
+        """P3: when a node stops waiting, all that has come of the first bucket comes out."""
+        emitted, client = before.node.serializer.emitted, after.client
+        is_calm = before.node.condition != Condition.UP_FAILURE
+        begins = is_calm and after.node.condition == Condition.UP_FAILURE
+        return forall(
+            client.tail,
+            lambda a, b: implies(
+                begins and self.number[b] == emitted < before.read[a],
+                client.tail[a, b] > 0 or client.stable[a, b] > 0,
+            ),
+        )
+
     @always
     def rec_done_is_true(self, s: System) -> dict[str, bool]:
         """After REC_DONE nothing is tentative, and all that ever was has been corrected.
 
         So it is while the node answers that it is STABLE.
         """
-        is_corrected = not exists(s.client.owed, lambda a, b: s.client.owed[a, b])
+        is_corrected = nothing_is_owed(s.client)
         is_stable = s.node.condition == Condition.STABLE
         return {
             "heard": implies(s.client.settled, s.client.tail_count == 0 and is_corrected),
@@ -362,9 +376,8 @@ class Dpc(Model[System]):
     @sometimes
     def undo_is_heard(self, s: System) -> bool:
         """The node corrects: what was tentative is revoked, and not all of it is stable again."""
-        return s.node.condition == Condition.STABILIZATION and exists(
-            s.client.owed, lambda a, b: s.client.owed[a, b]
-        )
+        is_correcting = s.node.condition == Condition.STABILIZATION
+        return is_correcting and not nothing_is_owed(s.client)
 
     @sometimes
     def rec_done_is_heard(self, s: System) -> bool:
@@ -373,7 +386,7 @@ class Dpc(Model[System]):
 
     @sometimes
     def a_failure_begins_in_the_middle(self, s: System) -> bool:
-        """A second failure ends the corrections of the first, where there may be two."""
+        """A second failure ends the corrections of the first, whose rest takes too long."""
         return self.failures < 2 or s.failed_again
 
 

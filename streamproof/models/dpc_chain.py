@@ -9,8 +9,8 @@ What is abstracted away, and why that is sound
   The other source has boundaries alone, and its stall is what the tuple has to wait for.
 * Whatever is due happens before the clock goes on, since the bound is about waiting and leaves
   processing out. Permission to stabilize takes as long as it likes.
-* The policy is DELAY, under which each bucket waits for as long as it may. Under PROCESS a tuple is
-  emitted no later.
+* A node does what is due if its machine lets it. A stall may last for ever, so nothing that is due
+  is done because the source came back in time.
 * What passes between nodes is a label for each bucket: a node reads the boundaries that the one
   before it emits, and the tuples as they are labelled last. What an operator makes of them is in
   `models/dpc.py`.
@@ -19,28 +19,26 @@ What is abstracted away, and why that is sound
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Annotated, Any, ClassVar, TypeAlias, assert_never
+from typing import Any, ClassVar, assert_never
 
 from streamproof.lang import (
     Domain,
-    Element,
     Fairness,
     Map,
-    Model,
-    Range,
     action,
     always,
-    count,
-    eventually,
+    every_step,
     exists,
     final,
     forall,
     implies,
     init,
+    leads_to,
     require,
     sometimes,
 )
+from streamproof.models.dpc_chain_state import Chain, ChainModel, Hop, Label, labelled, size
+from streamproof.models.dpc_node import ALL_POLICIES, Choice, node_fields, passes
 from streamproof.models.dpc_state import Bucket, Machine, Stream
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
@@ -53,121 +51,62 @@ from streamproof.protocols.dpc import (
     Undo,
     initial_node,
 )
-from streamproof.protocols.sunion import EmitStable, is_complete
-
-
-class Hop(Element):
-    """A place in the chain, with a node."""
-
-
-class Label(Enum):
-    """What a node has emitted of a bucket, and not revoked."""
-
-    NONE = "none"
-    TENTATIVE = "tentative"
-    STABLE = "stable"
-
-
-Labels: TypeAlias = Map[tuple[Hop, Bucket], Label]
-Time = Annotated[int, Range(0, "end")]
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The nodes and the clock.
-
-    Attributes
-    ----------
-    clock : now, in ticks
-    stalled : the source that may stall gives nothing
-    stalled_since : when it last began to stall
-    stalled_long : it has once stalled for as long as a node waits
-    label : per node and bucket, what the node has emitted
-    first : per node and bucket, when it emitted something of it for the first time; 0 if never
-    """
-
-    clock: Time
-    stalled: bool
-    stalled_since: Time
-    stalled_long: bool
-    stalls_left: Annotated[int, Range(0, "stalls")]
-    nodes: Map[Hop, Machine]
-    label: Labels
-    first: Map[tuple[Hop, Bucket], Time]
+from streamproof.protocols.sunion import EmitStable
 
 
 @dataclass(frozen=True)
-class DpcChain(Model[Chain]):
-    """A chain of nodes. The first reads two sources, and each other one the node before it.
+class DpcChain(ChainModel):
+    """A chain of nodes, all of which have the same policy."""
 
-    Attributes
-    ----------
-    before : the node before a node; of no meaning for the first
-    is_first : whether a node reads the sources
-    is_read : whether a node has an input; one that it has not counts as having ended
-    may_stall : whether an input may stall
-    number : a bucket's number, which is also the tick in which it begins
-    wait : alpha X, the ticks that a node waits for a boundary that is due
-    bound : X, the ticks that a user accepts to wait in all; more than `wait`, and less than twice
-    end : the clock's last tick
-    """
-
-    protocol_name: ClassVar[str] = "dpc"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
-        "small": {"buckets": 1},
-        "default": {"buckets": 2, "stalls": 2},
-        "long": {"hops": 3, "buckets": 1},
+        "small": {},
+        "default": {"stalls": 2},
+        "long": {"hops": 3},
     }
-
-    hops: Domain[Hop]
-    streams: Domain[Stream]
-    buckets: Domain[Bucket]
-    before: Map[Hop, Hop]
-    is_first: Map[Hop, bool]
-    is_read: Map[tuple[Hop, Stream], bool]
-    may_stall: Map[Stream, bool]
-    number: Map[Bucket, int]
-    wait: int
-    bound: int
-    stalls: int
-    end: int
 
     @classmethod
     def sized(
-        cls, *, hops: int = 2, buckets: int = 2, wait: int = 2, bound: int = 3, stalls: int = 1
+        cls,
+        *,
+        hops: int = 2,
+        buckets: int = 2,
+        policies: tuple[Policy, ...] = ALL_POLICIES,
+        wait: int = 2,
+        stalls: int = 1,
     ) -> DpcChain:
         """Build the model of a size.
 
         Parameters
         ----------
         hops, buckets : how many there are
-        wait, bound : alpha X and X, in ticks
+        policies : those that the user may have chosen
+        wait : alpha X, in ticks; X is one more
         stalls : how often the source may stall
         """
-        chain, streams, some = Domain(Hop, hops), Domain(Stream, 2), Domain(Bucket, buckets)
+        chain, fields = Domain(Hop, hops), node_fields(2, buckets, policies)
+        streams = fields["streams"]
         return cls(
+            **fields,
             hops=chain,
-            streams=streams,
-            buckets=some,
             before=Map.build(chain, lambda h: Hop(max(h.index - 1, 0))),
             is_first=Map.build(chain, lambda h: h.index == 0),
             is_read=Map.build(chain, streams, lambda h, a: h.index == 0 or a.index == 0),
             may_stall=Map.build(streams, lambda a: a.index == 1),
-            number=Map.build(some, lambda b: b.index),
             wait=wait,
-            bound=bound,
+            bound=wait + 1,
             stalls=stalls,
-            end=buckets + bound + wait,
+            end=buckets + 2 * wait + 1,
         )
 
     @init
-    def start(self) -> Chain:
-        """The first bucket begins."""
+    def start(self, c: Choice) -> Chain:
+        """The user has chosen, and the first bucket begins."""
 
         def boundaries(h: Hop) -> Map[Stream, int]:
             return Map.build(self.streams, lambda a: 0 if self.is_read[h, a] else self.end)
 
         return Chain(
+            policy=self.chosen[c],
             clock=0,
             stalled=False,
             stalled_since=0,
@@ -190,42 +129,7 @@ class DpcChain(Model[Chain]):
         is_long = s.stalled & (now - s.stalled_since >= self.wait)
         return replace(s, clock=now, stalled_long=s.stalled_long | is_long)
 
-    def is_due(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether a node has to do something about a bucket before the clock goes on."""
-        node = s.nodes[h]
-        is_failing = node.condition == Condition.UP_FAILURE
-        if is_complete(node.serializer, self.number[b] + 1) and not is_failing:
-            return node.serializer.emitted <= self.number[b]
-        return self.is_overdue(s, h, b)
-
-    def is_overdue(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether a node has waited too long with the tuple of a bucket."""
-        is_waiting = self.has_tuple(s, h, b) and s.label[h, b] == Label.NONE
-        return is_waiting and s.clock >= self.waits_since(s, h, b) + self.wait
-
-    def has_tuple(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether the tuple of a bucket has come to a node."""
-        if self.is_first[h]:
-            return self.number[b] <= s.clock
-        return s.label[self.before[h], b] != Label.NONE
-
-    def waits_since(self, s: Chain, h: Hop, b: Bucket) -> int:
-        """Say since when a node waits: since the boundary was due, wherever it is missing."""
-        del s, h
-        return self.number[b] + 1
-
     # ----------------------------------------------------------------------- what is read
-
-    def given(self, s: Chain, h: Hop, a: Stream) -> int:
-        """Give the boundary on a node's input."""
-        if not self.is_first[h]:
-            return s.nodes[self.before[h]].serializer.emitted
-        is_silent = s.stalled and self.may_stall[a]
-        return s.stalled_since if is_silent else s.clock
-
-    def can_read(self, s: Chain, h: Hop, a: Stream) -> bool:
-        """Tell whether there is a boundary that a node has not read."""
-        return self.is_read[h, a] and s.nodes[h].serializer.boundary[a] < self.given(s, h, a)
 
     @action(fairness=Fairness.WEAK)
     def read_boundary(self, s: Chain, h: Hop, a: Stream) -> Chain:
@@ -240,7 +144,7 @@ class DpcChain(Model[Chain]):
         require(s.stalls_left > 0 and not s.stalled)
         return replace(s, stalled=True, stalled_since=s.clock, stalls_left=s.stalls_left - 1)
 
-    @action(fairness=Fairness.WEAK)
+    @action
     def heal(self, s: Chain) -> Chain:
         """The source gives again, and all that it owes."""
         require(s.stalled)
@@ -251,52 +155,51 @@ class DpcChain(Model[Chain]):
     @action(fairness=Fairness.WEAK)
     def emit(self, s: Chain, h: Hop, b: Bucket) -> Chain:
         """A node emits what is complete."""
-        number = count(self.buckets, lambda c: self.is_kept(s, h, c, b))
-        node, effects = protocol.emit(s.nodes[h], self.number[b] + 1, number)
+        end, kept = self.number[b] + 1, self.kept(s, h, b)
+        node, effects = self.emit_machine(s.nodes[h], end, size(kept))
         return self.carry_out(s, h, node, effects)
 
-    @action
+    @action(fairness=Fairness.WEAK)
     def time_out(self, s: Chain, h: Hop, b: Bucket) -> Chain:
         """A node goes on without a boundary."""
-        require(self.is_overdue(s, h, b))
-        number = count(
-            self.buckets,
-            lambda c: self.is_kept(s, h, c, b) and s.label[h, c] == Label.NONE,
-        )
-        node, effects = protocol.on_timeout(s.nodes[h], Policy.DELAY, self.number[b] + 1, number)
+        require(self.is_waiting(s, h, b) and self.has_waited(s, h, b))
+        end, number = self.number[b] + 1, size(self.unshown(s, h, b))
+        node, effects = self.time_out_machine(s.nodes[h], s.policy, end, number)
+        return self.carry_out(s, h, node, effects)
+
+    @action(fairness=Fairness.WEAK)
+    def emit_tentative(self, s: Chain, h: Hop, b: Bucket) -> Chain:
+        """A node goes on as soon as a tuple comes."""
+        require(self.is_waiting(s, h, b))
+        end, number = self.number[b] + 1, size(self.unshown(s, h, b))
+        node, effects = self.go_on_machine(s.nodes[h], s.policy, end, number)
         return self.carry_out(s, h, node, effects)
 
     @action(fairness=Fairness.WEAK)
     def stabilize(self, s: Chain, h: Hop, b: Bucket) -> Chain:
         """A node begins to correct, if no bucket behind this one has waited too long."""
-        oldest = s.clock - self.wait
         require(
             forall(
                 self.buckets,
-                lambda c: self.number[c] <= self.number[b] or oldest <= self.number[c],
+                lambda c: self.number[c] <= self.number[b] or not self.has_waited(s, h, c),
             )
         )
-        node, effects = protocol.stabilize(s.nodes[h], self.number[b] + 1)
+        node, effects = self.stabilize_machine(s.nodes[h], self.number[b] + 1)
         return self.carry_out(s, h, node, effects)
-
-    def is_kept(self, s: Chain, h: Hop, c: Bucket, b: Bucket) -> bool:
-        """Tell whether the tuple of c is at a node, behind its checkpoint, and not behind b."""
-        is_near = s.nodes[h].serializer.emitted <= self.number[c] <= self.number[b]
-        return is_near and self.has_tuple(s, h, c)
 
     def carry_out(self, s: Chain, h: Hop, node: Machine, effects: tuple[NodeEffect, ...]) -> Chain:
         """Label buckets as a node has just emitted or revoked them."""
-        label = s.label
+        label, every = s.label, Map.fill(self.buckets, True)
         for effect in effects:
             match effect:
-                case EmitStable():
-                    label = self.labelled(label, s, h, effect, Label.STABLE)
-                case EmitTentative():
-                    label = self.labelled(label, s, h, effect, Label.TENTATIVE)
+                case EmitStable(begin, end):
+                    chosen = self.come(s, h, begin, end)
+                    label = labelled(label, h, chosen, Label.NONE, Label.STABLE)
+                case EmitTentative(begin, end):
+                    chosen = self.come(s, h, begin, end)
+                    label = labelled(label, h, chosen, Label.NONE, Label.TENTATIVE)
                 case Undo():
-                    label = label.map_items(
-                        lambda g, _, old: Label.NONE if g == h and old == Label.TENTATIVE else old
-                    )
+                    label = labelled(label, h, every, Label.TENTATIVE, Label.NONE)
                 case TakeCheckpoint() | RecDone():
                     pass
                 case _:
@@ -306,29 +209,69 @@ class DpcChain(Model[Chain]):
         )
         return replace(s, nodes=s.nodes.set(h, node), label=label, first=first)
 
-    def labelled(
-        self, labels: Labels, s: Chain, h: Hop, emission: EmitStable | EmitTentative, label: Label
-    ) -> Labels:
-        """Label what a node has of a range of buckets and has not labelled."""
-        return labels.map_items(
-            lambda g, b, old: (
-                label
-                if g == h
-                and emission.begin <= self.number[b] < emission.end
-                and self.has_tuple(s, h, b)
-                and old == Label.NONE
-                else old
-            )
-        )
-
     # ----------------------------------------------------------------------- properties
 
     @always
     def in_time(self, s: Chain) -> bool:
-        """P3: nobody waits longer than X for a tuple, however many nodes it has passed."""
+        """P3: nobody waits longer than X for a tuple, however many nodes it has passed.
+
+        Under SUSPEND, the time in which a failure holds it up does not count.
+        """
         return forall(
             s.first,
-            lambda h, b: implies(s.clock > self.number[b] + 1 + self.bound, s.first[h, b] > 0),
+            lambda h, b: (
+                implies(s.clock > self.number[b] + 1 + self.bound, s.first[h, b] > 0)
+                or (s.policy == Policy.SUSPEND and self.is_held_up(s, h, b))
+            ),
+        )
+
+    def is_held_up(self, s: Chain, h: Hop, b: Bucket) -> bool:
+        """Tell whether a node, or the one before it, is in a failure, or has just left it."""
+        is_failing = s.nodes[h].condition == Condition.UP_FAILURE
+        return is_failing or not self.has_tuple(s, h, b) or self.is_due(s, h, b)
+
+    @leads_to
+    def what_is_due_is_done(self, s: Chain, h: Hop, b: Bucket) -> tuple[bool, bool]:
+        """P3: a node can do what is due, whether or not the source ever comes back."""
+        is_due = self.is_due(s, h, b)
+        return is_due, not is_due
+
+    @always
+    def guesses_have_waited(self, s: Chain) -> bool:
+        """P6: nothing is tentative that has not waited as long as it may, but under PROCESS."""
+        return s.policy == Policy.PROCESS or forall(
+            s.label,
+            lambda h, b: implies(
+                s.label[h, b] == Label.TENTATIVE,
+                s.first[h, b] >= self.waits_since(s, h, b) + self.wait,
+            ),
+        )
+
+    @every_step
+    def a_suspended_node_is_silent(self, before: Chain, after: Chain) -> bool:
+        """P6: under SUSPEND, nothing more is guessed once a failure has begun."""
+        failing = Condition.UP_FAILURE
+        return forall(
+            after.label,
+            lambda h, b: implies(
+                before.policy == Policy.SUSPEND
+                and passes(before.nodes[h], after.nodes[h], failing, failing),
+                before.label[h, b] == after.label[h, b],
+            ),
+        )
+
+    @every_step
+    def who_stabilizes_does_not_fail_at_once(self, before: Chain, after: Chain) -> bool:
+        """A node that begins to correct has every bucket that has waited for as long as it may."""
+        failing = Condition.UP_FAILURE
+        return forall(
+            after.label,
+            lambda h, b: implies(
+                passes(before.nodes[h], after.nodes[h], failing, Condition.STABILIZATION)
+                and self.has_tuple(after, h, b)
+                and self.has_waited(after, h, b),
+                self.is_whole(after, h, b),
+            ),
         )
 
     @always
@@ -348,10 +291,10 @@ class DpcChain(Model[Chain]):
             ),
         )
 
-    @eventually
-    def everything_is_corrected(self, s: Chain) -> bool:
+    @leads_to
+    def everything_is_corrected(self, s: Chain) -> tuple[bool, bool]:
         """P4: if stalls end, then in the end everything is stable."""
-        return self.is_settled(s)
+        return not s.stalled, s.stalled or self.is_settled(s)
 
     def is_settled(self, s: Chain) -> bool:
         """Tell whether all nodes are STABLE and have emitted everything."""

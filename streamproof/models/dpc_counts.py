@@ -2,8 +2,8 @@
 
 What is abstracted away, and why that is sound
 ----------------------------------------------
-* Boundaries, time-outs, permissions and crashes come at any time, and any number of tuples is in
-  any buckets: every environment, that of `models/dpc.py` too, does some of what happens here.
+* Boundaries, time-outs, permissions and crashes come at any time, under any policy, and any number
+  of tuples is in any buckets: every environment does some of what happens here.
 * The client's view and the operator's state are numbers of tuples. Which tuples they are follows
   from the buckets, which are emitted without a gap; `models/dpc.py` has tuples that can be told
   apart.
@@ -19,7 +19,6 @@ from streamproof.lang import (
     Domain,
     Element,
     Map,
-    Model,
     Range,
     action,
     always,
@@ -31,6 +30,7 @@ from streamproof.lang import (
     require,
     sometimes,
 )
+from streamproof.models.dpc_node import ALL_POLICIES, Choice, OneNodeModel, node_fields
 from streamproof.models.dpc_state import Bucket, Machine, Stream
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
@@ -60,6 +60,7 @@ class Counts:
 
     Attributes
     ----------
+    policy : what the user has chosen
     left : tuples that may still be emitted
     position, checkpoint : tuples in the operator's state, and in that which it goes back to
     stable, tail : the length of the client's stable prefix, and of the tentative tail behind it
@@ -68,6 +69,7 @@ class Counts:
     settled : REC_DONE is the last that the client heard of any tentative tuple
     """
 
+    policy: Policy
     node: Machine
     left: Count
     position: Count
@@ -80,44 +82,45 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class DpcCounts(Model[Counts]):
+class DpcCounts(OneNodeModel[Counts]):
     """A node, an operator and a client, as numbers.
 
     Attributes
     ----------
-    number : a bucket's number
     amount : a number of tuples
     tuples : the most that are emitted
     """
 
-    protocol_name: ClassVar[str] = "dpc"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"streams": 1, "tuples": 1},
         "default": {"tuples": 2},
     }
 
-    streams: Domain[Stream]
-    buckets: Domain[Bucket]
     amounts: Domain[Amount]
-    number: Map[Bucket, int]
     amount: Map[Amount, int]
     tuples: int
 
     @classmethod
-    def sized(cls, *, streams: int = 2, buckets: int = 2, tuples: int = 2) -> DpcCounts:
+    def sized(
+        cls,
+        *,
+        streams: int = 2,
+        buckets: int = 2,
+        policies: tuple[Policy, ...] = ALL_POLICIES,
+        tuples: int = 2,
+    ) -> DpcCounts:
         """Build the model of a size.
 
         Parameters
         ----------
         streams, buckets : how many there are
+        policies : those that the user may have chosen
         tuples : how many may be emitted in all; each time, none or one is
         """
-        some, amounts = Domain(Bucket, buckets), Domain(Amount, 2)
+        amounts = Domain(Amount, 2)
         return cls(
-            streams=Domain(Stream, streams),
-            buckets=some,
+            **node_fields(streams, buckets, policies),
             amounts=amounts,
-            number=Map.build(some, lambda b: b.index),
             amount=Map.build(amounts, lambda n: n.index),
             tuples=tuples,
         )
@@ -135,9 +138,10 @@ class DpcCounts(Model[Counts]):
     # ----------------------------------------------------------------------- behaviour
 
     @init
-    def start(self) -> Counts:
-        """Nothing has been emitted."""
+    def start(self, c: Choice) -> Counts:
+        """The user has chosen, and nothing has been emitted."""
         return Counts(
+            policy=self.chosen[c],
             node=initial_node(Map.fill(self.streams, 0), 0),
             left=self.tuples,
             position=0,
@@ -159,27 +163,33 @@ class DpcCounts(Model[Counts]):
     def emit(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node emits what is complete."""
         number = self.amount[n]
-        node, effects = protocol.emit(s.node, self.number[b] + 1, number)
+        node, effects = self.emit_machine(s.node, self.number[b] + 1, number)
+        # A node that guessed nothing has nothing to tell.
+        assert RecDone() not in effects or s.node.condition != Condition.STABLE
         return self.carry_out(s, node, effects, number)
 
     @action
     def time_out(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node has waited too long."""
         number = self.amount[n]
-        node, effects = protocol.on_timeout(s.node, Policy.PROCESS, self.number[b] + 1, number)
+        node, effects = self.time_out_machine(s.node, s.policy, self.number[b] + 1, number)
         return self.carry_out(s, node, effects, number)
 
     @action
     def emit_tentative(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node emits at once what has arrived."""
         number = self.amount[n]
-        node, effects = protocol.emit_tentative(s.node, Policy.PROCESS, self.number[b] + 1, number)
+        node, effects = self.go_on_machine(s.node, s.policy, self.number[b] + 1, number)
+        assert s.policy == Policy.PROCESS  # under the others, every bucket waits
         return self.carry_out(s, node, effects, number)
 
     @action
     def stabilize(self, s: Counts, b: Bucket) -> Counts:
         """The node begins to correct."""
-        node, effects = protocol.stabilize(s.node, self.number[b] + 1)
+        due = self.number[b] + 1
+        node, effects = self.stabilize_machine(s.node, due)
+        assert forall(self.streams, lambda a: due <= s.node.serializer.boundary[a])
+        assert not effects or s.tail > 0  # nothing is revoked where nothing was guessed
         return self.carry_out(s, node, effects, 0)
 
     @action
@@ -187,7 +197,7 @@ class DpcCounts(Model[Counts]):
         """The node crashes, and restarts with its stable output."""
         present = self.number[b] + 1
         require(forall(self.buckets, lambda c: implies(s.owed[c], self.number[c] < present)))
-        node, effects = protocol.restart(s.node, present)
+        node, effects = self.restart_machine(s.node, present)
         restarted = replace(s, position=node.stable, checkpoint=node.stable)
         return self.carry_out(restarted, node, effects, 0)
 
@@ -223,6 +233,7 @@ class DpcCounts(Model[Counts]):
                     assert stable == s.stable  # UNDO names exactly what is stable
                     s = replace(s, position=s.checkpoint, tail=0)
                 case RecDone():
+                    assert self.nothing_is_owed(s)  # also at the moment when it is said
                     s = replace(s, settled=True)
                 case _:
                     assert_never(effect)
@@ -256,6 +267,12 @@ class DpcCounts(Model[Counts]):
             is_emitted, before.node.condition != Condition.UP_FAILURE and before.tail == 0
         )
 
+    @every_step
+    def who_rebuilds_guesses_nothing(self, before: Counts, after: Counts) -> bool:
+        """A node in FAILURE leaves it with its whole stable output, or not at all."""
+        ways_out = (Condition.FAILURE, Condition.STABLE)
+        return implies(before.node.condition == Condition.FAILURE, after.node.condition in ways_out)
+
     @always
     def operator_is_right(self, s: Counts) -> dict[str, bool]:
         """What comes out stable comes from a state that has seen the stable tuples alone."""
@@ -273,8 +290,11 @@ class DpcCounts(Model[Counts]):
     @always
     def rec_done_is_true(self, s: Counts) -> bool:
         """After REC_DONE nothing is tentative, and every bucket that ever was is corrected."""
-        nothing_is_owed = forall(self.buckets, lambda b: not s.owed[b])
-        return implies(s.settled, s.tail == 0 and nothing_is_owed)
+        return implies(s.settled, s.tail == 0 and self.nothing_is_owed(s))
+
+    def nothing_is_owed(self, s: Counts) -> bool:
+        """Tell whether every bucket that ever was tentative is stable."""
+        return forall(self.buckets, lambda b: not s.owed[b])
 
     @sometimes
     def a_tail_is_corrected(self, s: Counts) -> bool:

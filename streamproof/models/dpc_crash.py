@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from streamproof.lang import action, exists, require, sometimes
+from streamproof.lang import action, every_step, implies, require, sometimes
 from streamproof.models.dpc import Dpc
-from streamproof.models.dpc_state import Bucket, Machine, MachineStep, Operator, System
-from streamproof.protocols import dpc as protocol
+from streamproof.models.dpc_state import Bucket, Operator, System, nothing_is_owed
 from streamproof.protocols.dpc import Condition
 
 
@@ -28,11 +27,6 @@ class DpcCrash(Dpc):
         "small": {"streams": 1, "failures": 2},
         "default": {"failures": 2},
     }
-
-    @staticmethod
-    def restart_machine(node: Machine, present: int) -> MachineStep:
-        """Step the machine of a node that crashed."""
-        return protocol.restart(node, present)
 
     @action
     def crash(self, s: System, b: Bucket) -> System:
@@ -52,6 +46,12 @@ class DpcCrash(Dpc):
         """Give the operator's state as it was when the last stable tuple came out of it."""
         return Operator(s.node.stable, s.node.stable, 0)
 
+    @every_step
+    def who_rebuilds_guesses_nothing(self, before: System, after: System) -> bool:
+        """A node in FAILURE leaves it with its whole stable output, or not at all."""
+        ways_out = (Condition.FAILURE, Condition.STABLE)
+        return implies(before.node.condition == Condition.FAILURE, after.node.condition in ways_out)
+
     @sometimes
     def a_crash_is_seen(self, s: System) -> bool:
         """The node rebuilds its state, and until then nobody takes it for STABLE."""
@@ -60,9 +60,7 @@ class DpcCrash(Dpc):
     @sometimes
     def a_tail_is_lost(self, s: System) -> bool:
         """The node had emitted tentative tuples when it crashed."""
-        return s.node.condition == Condition.FAILURE and exists(
-            s.client.owed, lambda a, b: s.client.owed[a, b]
-        )
+        return s.node.condition == Condition.FAILURE and not nothing_is_owed(s.client)
 
 
 MODEL = DpcCrash

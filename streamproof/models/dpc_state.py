@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, TypeAlias
 
-from streamproof.lang import Element, Map, Range, count
-from streamproof.protocols.dpc import Node, NodeStep
+from streamproof.lang import Element, Map, Range, count, exists
+from streamproof.protocols.dpc import Node, NodeStep, Policy
 
 
 class Stream(Element):
@@ -81,11 +81,13 @@ class System:
 
     Attributes
     ----------
+    policy : what the user has chosen
     read : per stream, the first bucket of which the tuple has not been read
     down : per stream, its link has failed
-    failed_again : a failure has begun in the middle of corrections
+    failed_again : a failure has begun while corrections were at hand
     """
 
+    policy: Policy
     node: Machine
     read: Map[Stream, Count]
     down: Map[Stream, bool]
@@ -164,6 +166,11 @@ def on_undo(client: Client, stable: int) -> Client:
 def on_rec_done(client: Client) -> Client:
     """Take what there is for corrected."""
     return replace(client, settled=True)
+
+
+def nothing_is_owed(client: Client) -> bool:
+    """Tell whether all that was ever tentative has been corrected."""
+    return not exists(client.owed, lambda a, b: client.owed[a, b])
 
 
 def _entered(view: View, chosen: Tuples, numbers: View) -> View:

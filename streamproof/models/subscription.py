@@ -10,9 +10,11 @@ What is abstracted away, and why that is sound
   counters. A place is emptied when its message has arrived.
 * An old connection is closed when the request to the next replica is answered. That it may still
   deliver until the answer arrives is an answer that is given later: what follows it is the same.
-* An ack arrives at once, but may be given at any time, or never. One that takes its time is one
-  that was given early.
-* `failures` bounds failures of links, upstream and in between, since otherwise there is no end.
+* An ack may arrive at any time, as often as it likes, and behind later ones; or never.
+* A replica that crashed gives nothing until it has rebuilt its state, which may never be. What it
+  had emitted stable is durable. Of those who read from it, or have asked it, the link fails.
+* `failures` bounds failures of replicas, of links to them, and of their own inputs, since otherwise
+  there is no end. An input may fail for ever; a link that failed can be had again at once.
 """
 
 from __future__ import annotations
@@ -24,31 +26,31 @@ from streamproof.lang import (
     Domain,
     Fairness,
     Map,
-    Model,
     action,
     always,
-    assume,
-    eventually,
     every_step,
     exists,
     final,
     forall,
     implies,
     init,
+    leads_to,
     require,
     sometimes,
 )
+from streamproof.models.subscription_machines import MachinesModel
 from streamproof.models.subscription_state import (
     NOTHING,
+    WELL,
     Client,
     Connection,
     Kind,
-    Message,
     Slot,
     State,
     Subscriber,
     Upstream,
     message_of,
+    rank,
     shown,
 )
 from streamproof.protocols import subscription as protocol
@@ -67,29 +69,15 @@ __all__ = ["MODEL", "Slot", "State", "Subscriber", "SubscriptionModel", "Upstrea
 
 
 @dataclass(frozen=True)
-class SubscriptionModel(Model[State]):
-    """Subscribers of one stream, and the replicas that give it.
+class SubscriptionModel(MachinesModel):
+    """Subscribers of one stream, and the replicas that give it."""
 
-    Attributes
-    ----------
-    place : the number of a slot: message n of a connection lies in the n-th
-    tuples : how long the right output is
-    failures_most : failures that may happen
-    """
-
-    protocol_name: ClassVar[str] = "subscription"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 1},
         "default": {"upstreams": 2, "subscribers": 1, "tuples": 2, "failures": 1},
+        "two_failures": {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 2},
         "neighbours": {"upstreams": 1, "subscribers": 2, "tuples": 1, "failures": 1},
     }
-
-    upstreams: Domain[Upstream]
-    subscribers: Domain[Subscriber]
-    slots: Domain[Slot]
-    place: Map[Slot, int]
-    tuples: int
-    failures_most: int
 
     @classmethod
     def sized(
@@ -114,68 +102,6 @@ class SubscriptionModel(Model[State]):
             failures,
         )
 
-    @property
-    def messages_most(self) -> int:
-        """The most messages of a connection."""
-        return len(self.slots)
-
-    @property
-    def shown_most(self) -> int:
-        """The most tuples that a client shows, be it by mistake."""
-        return self.tuples + 1
-
-    @assume
-    def no_two_slots_have_the_same_place(self) -> bool:
-        """Places tell slots apart."""
-        return forall(
-            self.slots, self.slots, lambda x, y: implies(self.place[x] == self.place[y], x == y)
-        )
-
-    @assume
-    def tuples_are_counted(self) -> bool:
-        """There are not less than none."""
-        return self.tuples >= 0
-
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
-        """Step the machine of a subscriber that asks a replica."""
-        return protocol.subscribe(view, upstream)
-
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Step the machine of a subscriber that changes to a better replica."""
-        return protocol.switch(view, conditions, upstream)
-
-    @staticmethod
-    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
-        """Step the machine of a subscriber that receives a message."""
-        match message.kind:
-            case Kind.STABLE:
-                return protocol.on_stable(view, message.stable, message.stable + 1)
-            case Kind.TENTATIVE:
-                return protocol.on_tentative(view, message.stable, 1)
-            case _:
-                return protocol.on_undo(view, message.stable)
-
-    @staticmethod
-    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
-        """Step the feed of a replica that is asked."""
-        del buffer
-        return protocol.on_subscribe(feed, stable)
-
-    @staticmethod
-    def undo(feed: Feed) -> FeedStep:
-        """Step a feed of a replica whose tentative tuples were revoked."""
-        return protocol.undo(feed)
-
-    def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
-        """Step the buffer of a replica that forgets what is not needed any more."""
-        return protocol.truncate(s.buffers[u], end)[0]
-
     # ----------------------------------------------------------------------- the replicas
 
     @init
@@ -198,7 +124,7 @@ class SubscriptionModel(Model[State]):
     @action(fairness=Fairness.WEAK)
     def emit(self, s: State, u: Upstream) -> State:
         """Replica u emits its next stable tuple."""
-        require(s.conditions[u] in (Condition.STABLE, Condition.STABILIZATION))
+        require(s.conditions[u] in WELL)
         require(s.buffers[u].stable < self.tuples)
         buffer, _ = protocol.emit_stable(s.buffers[u], 1)
         return replace(s, buffers=s.buffers.set(u, buffer))
@@ -206,7 +132,7 @@ class SubscriptionModel(Model[State]):
     @action
     def fail(self, s: State, u: Upstream) -> State:
         """An input of replica u fails."""
-        require(s.failures > 0 and s.conditions[u] != Condition.UP_FAILURE)
+        require(s.failures > 0 and s.conditions[u] in WELL)
         conditions = s.conditions.set(u, Condition.UP_FAILURE)
         return replace(s, conditions=conditions, failures=s.failures - 1)
 
@@ -219,7 +145,7 @@ class SubscriptionModel(Model[State]):
         guessed, _ = protocol.emit_tentative(buffer, 1)
         return replace(s, buffers=s.buffers.set(u, guessed))
 
-    @action(fairness=Fairness.WEAK)
+    @action
     def reconcile(self, s: State, u: Upstream) -> State:
         """The inputs of replica u are corrected, and it revokes its tentative tuples."""
         require(s.conditions[u] == Condition.UP_FAILURE)
@@ -244,6 +170,31 @@ class SubscriptionModel(Model[State]):
         return replace(s, conditions=s.conditions.set(u, Condition.STABLE))
 
     @action
+    def crash(self, s: State, u: Upstream) -> State:
+        """Replica u crashes, and forgets what is not stable."""
+        require(s.failures > 0 and s.conditions[u] != Condition.FAILURE)
+        buffer, _ = protocol.emit_undo(s.buffers[u])
+
+        def failed(d: Subscriber, connection: Connection) -> Connection:
+            reads = connection.is_open and connection.source == u
+            has_asked = connection.asked and s.views[d].source == u
+            return self.closed(connection) if reads or has_asked else connection
+
+        return replace(
+            s,
+            conditions=s.conditions.set(u, Condition.FAILURE),
+            failures=s.failures - 1,
+            buffers=s.buffers.set(u, buffer),
+            connections=s.connections.map_items(failed),
+        )
+
+    @action
+    def rebuild(self, s: State, u: Upstream) -> State:
+        """Replica u has rebuilt its state."""
+        require(s.conditions[u] == Condition.FAILURE)
+        return replace(s, conditions=s.conditions.set(u, Condition.STABLE))
+
+    @action
     def truncate(self, s: State, u: Upstream, d: Subscriber) -> State:
         """Replica u forgets what all have acknowledged, d the least."""
         buffer = self.truncated(s, u, s.buffers[u].acked[d])
@@ -253,19 +204,20 @@ class SubscriptionModel(Model[State]):
 
     @action(fairness=Fairness.WEAK)
     def ask(self, s: State, d: Subscriber, u: Upstream) -> State:
-        """Subscriber d asks the best replica, if its own is worse or not connected."""
+        """Subscriber d asks the best replica, if its own is worse, or silent, or not connected."""
         connection, view = s.connections[d], s.views[d]
-        require(not connection.asked)
+        is_silent = s.conditions[view.source] == Condition.FAILURE
+        require(not connection.asked or is_silent)
         if connection.is_open:
             return self.carry_out(s, d, self.switch(view, s.conditions, u))
-        require(protocol.is_best(s.conditions, u))
+        require(self.is_best(s.conditions, u))
         return self.carry_out(s, d, self.subscribe(view, u))
 
     @action(fairness=Fairness.WEAK)
     def answer(self, s: State, d: Subscriber) -> State:
         """The replica that d has asked opens a connection; the old one is closed."""
         old, source = s.connections[d], s.views[d].source
-        require(old.asked)
+        require(old.asked and s.conditions[source] != Condition.FAILURE)
         feed, _ = self.on_subscribe(old.feed, s.buffers[source], old.stable)
         empty = Map.fill(self.slots, NOTHING)
         opened = Connection(True, source, feed, 0, 0, empty, False, 0)
@@ -276,16 +228,20 @@ class SubscriptionModel(Model[State]):
         """The connection of d fails; what was under way is lost."""
         connection = s.connections[d]
         require(s.failures > 0 and connection.is_open)
+        connections = s.connections.set(d, self.closed(connection))
+        return replace(s, connections=connections, failures=s.failures - 1)
+
+    def closed(self, connection: Connection) -> Connection:
+        """Give a connection that has failed: nothing is under way on it."""
         empty = Map.fill(self.slots, NOTHING)
-        lost = Connection(False, connection.source, Feed(0, 0, False), 0, 0, empty, False, 0)
-        return replace(s, connections=s.connections.set(d, lost), failures=s.failures - 1)
+        return Connection(False, connection.source, Feed(0, 0, False), 0, 0, empty, False, 0)
 
     @action
-    def ack(self, s: State, d: Subscriber, u: Upstream) -> State:
-        """Subscriber d tells a replica how many stable tuples it has."""
-        require(s.buffers[u].acked[d] < s.views[d].stable)
-        buffer, _ = protocol.on_ack(s.buffers[u], d, s.views[d].stable)
-        return replace(s, buffers=s.buffers.set(u, buffer))
+    def ack(self, s: State, d: Subscriber, u: Upstream, x: Slot) -> State:
+        """A replica learns how many stable tuples subscriber d has, or has had."""
+        stable = self.place[x]
+        require(0 < stable <= s.views[d].stable)
+        return replace(s, buffers=s.buffers.set(u, self.on_ack(s.buffers[u], d, stable)))
 
     # ----------------------------------------------------------------------- the connection
 
@@ -298,8 +254,7 @@ class SubscriptionModel(Model[State]):
     def send_stable(self, s: State, d: Subscriber, x: Slot) -> State:
         """The replica that d reads from sends a stable tuple."""
         feed, buffer = s.connections[d].feed, s.buffers[s.connections[d].source]
-        end = protocol.next_stable(feed, buffer) + 1
-        return self.send(s, d, x, protocol.send_stable(feed, buffer, end))
+        return self.send(s, d, x, self.send_stable_machine(feed, buffer))
 
     @action(fairness=Fairness.WEAK)
     def send_tentative(self, s: State, d: Subscriber, x: Slot) -> State:
@@ -338,6 +293,7 @@ class SubscriptionModel(Model[State]):
     def do(self, s: State, d: Subscriber, effect: ViewEffect[Upstream]) -> State:
         """Ask a replica, or let the client show tuples."""
         if isinstance(effect, SendSubscribe):
+            assert effect.to == s.views[d].source  # who is asked is who answers
             asking = replace(s.connections[d], asked=True, stable=effect.stable)
             return replace(s, connections=s.connections.set(d, asking))
         return replace(s, clients=s.clients.set(d, shown(s.clients[d], effect)))
@@ -376,10 +332,51 @@ class SubscriptionModel(Model[State]):
             lambda u, d: s.buffers[u].begin <= s.clients[d].stable,
         )
 
-    @eventually
-    def the_view_is_complete(self, s: State) -> bool:
-        """P4: when failures are over, everybody has the right output and no tentative tail."""
-        return self.complete(s)
+    @every_step
+    def the_best_is_asked(self, before: State, after: State) -> bool:
+        """P3: nobody asks a replica for tuples while another one is more likely to have them."""
+
+        def is_asked(d: Subscriber) -> bool:
+            is_new = not before.connections[d].asked
+            has_changed = before.views[d].source != after.views[d].source
+            return after.connections[d].asked and (is_new or has_changed)
+
+        return forall(
+            self.subscribers,
+            self.upstreams,
+            lambda d, u: implies(
+                is_asked(d),
+                rank(before.conditions[after.views[d].source]) <= rank(before.conditions[u]),
+            ),
+        )
+
+    @every_step
+    def what_is_sent_is_kept(self, before: State, after: State) -> bool:
+        """No replica sends a tuple that it has forgotten."""
+
+        def is_kept(d: Subscriber, x: Slot) -> bool:
+            old, new = before.connections[d].messages[x], after.connections[d].messages[x]
+            is_sent = old.kind == Kind.NOTHING and new.kind == Kind.STABLE
+            return implies(
+                is_sent, before.buffers[before.connections[d].source].begin <= new.stable
+            )
+
+        return forall(self.subscribers, self.slots, is_kept)
+
+    @every_step
+    def an_ack_is_for_good(self, before: State, after: State) -> bool:
+        """A replica does not forget what a subscriber has."""
+        return forall(
+            self.upstreams,
+            self.subscribers,
+            lambda u, d: before.buffers[u].acked[d] <= after.buffers[u].acked[d],
+        )
+
+    @leads_to
+    def the_view_is_complete(self, s: State) -> tuple[bool, bool]:
+        """P4: while any replica is well, everybody gets the right output and no tentative tail."""
+        one_is_well = exists(self.upstreams, lambda u: s.conditions[u] in WELL)
+        return one_is_well, self.complete(s) or not one_is_well
 
     @final
     def complete(self, s: State) -> bool:

@@ -34,6 +34,19 @@ class Slot(Element):
     """A place of a connection: the n-th for the n-th message that is ever sent on it."""
 
 
+WELL = (Condition.STABLE, Condition.STABILIZATION)
+"""Conditions in which a replica emits stable tuples, now or in the end."""
+
+
+def rank(condition: Condition) -> int:
+    """Rank conditions as [BBMS08, section 4.3] does, the best to read from first."""
+    if condition == Condition.STABLE:
+        return 0
+    if condition == Condition.UP_FAILURE:
+        return 1
+    return 2 if condition == Condition.STABILIZATION else 3
+
+
 Tuples = Annotated[int, Range(0, "tuples")]
 """A number of tuples, or the number of one."""
 Shown = Annotated[int, Range(0, "shown_most")]

@@ -75,12 +75,14 @@ class Node:
     ----------
     read : per stream, how many entries of its log
     buffer : the tuples that wait until their bucket is complete
+    boundary : the boundary behind the output, which is the first bucket of which nothing is out
     """
 
     serializer: Machine
     read: Map[Stream, Annotated[int, Range(0, "length_most")]]
     buffer: Map[Entry, bool]
     output: Output
+    boundary: Annotated[int, Range(0, "buckets_most")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,7 @@ class Sunion(SourceModel[System]):
             read=Map.fill(self.streams, 0),
             buffer=nothing,
             output=Output(nothing, Map.fill(self.entries, self.entries, False)),
+            boundary=0,
         )
         return System(
             logs=Map.build(self.entries, lambda e: self.may_be_written[w, e]),
@@ -216,6 +219,7 @@ class Sunion(SourceModel[System]):
         for effect in effects:
             match effect:
                 case EmitStable(begin, end):
+                    assert begin == node.boundary  # no bucket comes out twice, and none is left out
                     node = self.emit_stable(s, node, begin, end)
                 case _:
                     assert_never(effect)
@@ -231,20 +235,25 @@ class Sunion(SourceModel[System]):
             node,
             buffer=node.buffer.map_items(lambda e, waits: waits and not is_due(e)),
             output=node.output.append(is_due, lambda x, y: self.precedes(s, node, x, y)),
+            boundary=end,
         )
 
     # ----------------------------------------------------------------------- properties
 
     def merge(self, s: System) -> Output:
         """Give the right merge, which the logs alone decide."""
-
-        def precedes(x: Entry, y: Entry) -> bool:
-            return protocol.precedes(self.key(s.logs, x), self.key(s.logs, y))
-
         return Output(
             contains=Map.build(self.entries, lambda e: self.is_merged(s.logs, e)),
-            before=Map.build(self.entries, self.entries, precedes),
+            before=Map.build(self.entries, self.entries, lambda x, y: self.is_before(s.logs, x, y)),
         )
+
+    def is_before(self, logs: Logs, x: Entry, y: Entry) -> bool:
+        """Tell whether a tuple is before another by time, then stream, then position."""
+        if logs[x].time != logs[y].time:
+            return logs[x].time < logs[y].time
+        if self.stream[x] != self.stream[y]:
+            return self.number[self.stream[x]] < self.number[self.stream[y]]
+        return self.position[x] < self.position[y]
 
     @always
     def output_is_a_prefix_of_the_merge(self, s: System) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 
@@ -155,6 +156,9 @@ def test_a_model_that_fails_is_wrong_use_and_shown_with_its_trace(file):
     assert "2. up()\n      value: 1 -> 2" in result.stderr
     found, _ = run_json("check", f"{file}:Failing")
     assert [step["action"] for step in found["trace"]["steps"]] == ["up()", "up()"]
+    assert f"run it again: {found['replay']}\n" in result.stderr
+    again = run(*shlex.split(found["replay"])[1:])
+    assert "2. up()\n      value: 1 -> 2" in again.stdout + again.stderr
 
 
 def words_of(value) -> str:

@@ -37,6 +37,7 @@ def run(*arguments):
 def test_prove_says_for_which_sizes_it_holds():
     ran = run("prove", TOY)
     assert ran.exit_code == ExitCode.GREEN
+    assert ran.stdout.startswith(f"{TOY} (")
     assert "any number of elements in every domain" in ran.stdout
     assert "PROVED" in ran.stdout
 

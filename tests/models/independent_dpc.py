@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 STABLE, UP_FAILURE, STABILIZATION = "stable", "up_failure", "stabilization"
+PROCESS, DELAY, SUSPEND = "process", "delay", "suspend"
 
 Tuple = tuple[int, int]
 """A bucket and a stream: their order is that of the serializer."""
@@ -32,6 +33,7 @@ class State(NamedTuple):
     `read` counts the entries of each stream's log: tuple, boundary, tuple, boundary, and so on.
     """
 
+    policy: str
     read: tuple[int, ...]
     down: tuple[bool, ...]
     failures: int
@@ -48,8 +50,11 @@ class State(NamedTuple):
 
 def count(streams: int, buckets: int, failures: int, *, undo: bool) -> tuple[int, int, int]:
     """Count states, steps with the initial state, and the states on the longest shortest path."""
-    start = State((0,) * streams, (False,) * streams, failures)
-    depth_of, frontier, generated = {start: 1}, deque([start]), 1
+    starts = [
+        State(policy, (0,) * streams, (False,) * streams, failures)
+        for policy in (PROCESS, DELAY, SUSPEND)
+    ]
+    depth_of, frontier, generated = dict.fromkeys(starts, 1), deque(starts), len(starts)
     while frontier:
         state = frontier.popleft()
         for after in steps(state, buckets, undo=undo):
@@ -76,16 +81,16 @@ def steps(s: State, buckets: int, *, undo: bool) -> Iterator[State]:
             yield emitted(s, end)
         if any(s.down) and may_fail(s, end, complete):
             yield failed(s, end)
-        if s.condition == UP_FAILURE:
+        if s.condition == UP_FAILURE and s.policy == PROCESS:
             yield guessed(s, end)
-            if end <= complete:
-                yield corrected(s, undo=undo)
+        if s.condition == UP_FAILURE and end <= complete:
+            yield corrected(s, undo=undo)
 
 
 def may_fail(s: State, end: int, complete: int) -> bool:
     """Tell whether the node may stop waiting for the buckets before an end."""
     if s.condition == UP_FAILURE:
-        return True
+        return s.policy != SUSPEND
     return complete <= s.begin if s.condition == STABLE else complete < end
 
 
@@ -94,7 +99,7 @@ def failed(s: State, end: int) -> State:
     if s.condition == UP_FAILURE:
         return guessed(s, end)
     kept = Operator(s.operator.last, s.operator.last)
-    again = s.failed_again or s.condition == STABILIZATION
+    again = s.failed_again or (s.condition == STABILIZATION and min(s.read) // 2 > s.begin)
     return guessed(s._replace(condition=UP_FAILURE, operator=kept, failed_again=again), end)
 
 

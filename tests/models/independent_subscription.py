@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-GOOD, GUESSING, CORRECTING = 0, 1, 2
+GOOD, GUESSING, CORRECTING, CRASHED = 0, 1, 2, 3
 
 
 class Replica(NamedTuple):
@@ -88,16 +88,25 @@ def successors(s: State, tuples: int) -> Iterator[State]:
             yield from sends(s, d, reader)
             yield from receives(s, d, reader)
             if s.failures:
-                cut = with_reader(s, d, reads=None, closed=reader.reads[0], asks=None)
-                yield cut._replace(failures=s.failures - 1)
+                yield cut(s, d)._replace(failures=s.failures - 1)
         for u, replica in enumerate(s.replicas):
-            if replica.acked[d] < reader.stable:
-                yield with_replica(s, u, acked=put(replica.acked, d, reader.stable))
+            for known in range(1, reader.stable + 1):
+                acked = put(replica.acked, d, max(replica.acked[d], known))
+                yield with_replica(s, u, acked=acked)
+
+
+def cut(s: State, d: int) -> State:
+    reader = s.readers[d]
+    last = reader.closed if reader.reads is None else reader.reads[0]
+    return with_reader(s, d, reads=None, closed=last, asks=None)
 
 
 def at_replica(s: State, u: int, tuples: int) -> Iterator[State]:
     replica = s.replicas[u]
-    if replica.condition != GUESSING:
+    yield from crashes(s, u, replica)
+    if replica.condition == CRASHED:
+        yield with_replica(s, u, condition=GOOD)
+    elif replica.condition != GUESSING:
         if replica.stable < tuples:
             yield with_replica(s, u, stable=replica.stable + 1)
         if s.failures:
@@ -117,8 +126,18 @@ def at_replica(s: State, u: int, tuples: int) -> Iterator[State]:
         yield with_replica(s, u, kept_from=min(replica.acked))
 
 
+def crashes(s: State, u: int, replica: Replica) -> Iterator[State]:
+    if s.failures and replica.condition != CRASHED:
+        crashed = with_replica(s, u, condition=CRASHED, guesses=0)
+        for d, reader in enumerate(s.readers):
+            reads = reader.reads is not None and reader.reads[0] == u
+            if reads or (reader.asks is not None and reader.source == u):
+                crashed = cut(crashed, d)
+        yield crashed._replace(failures=s.failures - 1)
+
+
 def asks(s: State, d: int, reader: Reader) -> Iterator[State]:
-    if reader.asks is not None:
+    if reader.asks is not None and s.replicas[reader.source].condition != CRASHED:
         reads = (reader.source, reader.asks, 0, True, (), 0)
         yield with_reader(s, d, reads=reads, closed=reader.source, asks=None)
         return

@@ -13,6 +13,7 @@ from streamproof.checker.mutation import Fate, run_mutants
 from streamproof.models import registry
 from streamproof.models.dpc import Dpc
 from streamproof.models.sizes import at_size
+from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
 from tests.models.independent_dpc import count
 
@@ -22,6 +23,7 @@ ON_LISTS = {
     "undo": {"streams": 2, "buckets": 2, "failures": 2, "undo": True},
 }
 FILES = ("dpc", "dpc_chain", "dpc_crash")
+MODELS = (*FILES, "dpc_counts")
 NAMED = {
     "DPC-mislabel",
     "DPC-noundo",
@@ -46,7 +48,14 @@ def test_every_size_is_counted_on_lists():
     assert set(ON_LISTS) == set(Dpc.sizes)
 
 
-@pytest.mark.parametrize("name", [*FILES, "dpc_counts"])
+@pytest.mark.parametrize("name", MODELS)
+def test_every_policy_is_checked(name):
+    for size in registry.find(name).sizes:
+        starts = registry.build(name, size).initial_states()
+        assert {start.policy for start in starts} == set(Policy)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_a_model_is_exhausted_with_its_promises(name):
     report = check(registry.build(name, "small"))
     assert report.verdict.status.value == "EXHAUSTED"

@@ -15,10 +15,13 @@ from streamproof.models.mutant import Mutant
 from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import (
     Condition,
+    EmitTentative,
     Policy,
     RecDone,
+    TakeCheckpoint,
+    Undo,
 )
-from streamproof.protocols.sunion import EmitStable
+from streamproof.protocols.sunion import EmitStable, is_complete
 
 
 class Mislabel(Dpc):
@@ -50,7 +53,7 @@ class LateCheckpoint(Dpc):
     """The checkpoint is taken when the first tentative tuples have been processed."""
 
     @staticmethod
-    def on_timeout(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
         """Put the checkpoint behind what it should come before."""
         after, effects = protocol.on_timeout(node, policy, end, number)
         return after, (*effects[1:], *effects[:1])
@@ -98,6 +101,49 @@ class Arrival(Dpc):
         return self.number[b] < self.number[d] or (
             self.number[b] == self.number[d] and self.rank[c, d] < self.rank[a, b]
         )
+
+
+class GuessComplete(Dpc):
+    """A time-out asks whether its last bucket is complete, and not whether any is."""
+
+    @staticmethod
+    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+        """Guess complete buckets together with the one that is not."""
+        require(node.condition == Condition.STABLE and not is_complete(node.serializer, end))
+        failed = replace(node, condition=Condition.UP_FAILURE)
+        after, effects = protocol.on_timeout(failed, policy, end, number)
+        return after, (TakeCheckpoint(), *effects)
+
+
+class GuessAgain(Dpc):
+    """What is emitted tentatively begins with the last bucket that is stable."""
+
+    @staticmethod
+    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+        """Show a stable bucket once more."""
+        after, effects = protocol.on_timeout(node, policy, end, number)
+        return after, (*effects[:-1], EmitTentative(node.serializer.emitted - 1, end))
+
+
+class EmitAgain(Dpc):
+    """Complete buckets are emitted together with the last one that was."""
+
+    @staticmethod
+    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
+        """Emit a bucket once more."""
+        after, effects = protocol.emit(node, end, number)
+        return after, (EmitStable(node.serializer.emitted - 1, end), *effects[1:])
+
+
+class RevokeAtOnce(Dpc):
+    """A node begins to correct as soon as it may guess: nothing is complete."""
+
+    @staticmethod
+    def stabilize_machine(node: Machine, due: int) -> MachineStep:
+        """Be content with what is emitted anyway."""
+        del due
+        require(node.condition == Condition.UP_FAILURE)
+        return replace(node, condition=Condition.STABILIZATION, tentative=0), (Undo(node.stable),)
 
 
 _ONE_BUCKET = {"buckets": 1}
@@ -167,5 +213,37 @@ MUTANTS = (
         "stable_prefix",
         5,
         "two replicas emit the same tuples in different orders",
+    ),
+    Mutant(
+        "DPC-guesscomplete",
+        GuessComplete,
+        _ONE_STREAM,
+        "what_is_complete_is_not_guessed",
+        4,
+        "a tuple is shown as tentative that might be shown as stable",
+    ),
+    Mutant(
+        "DPC-guessagain",
+        GuessAgain,
+        _ONE_STREAM,
+        "guesses_are_new",
+        5,
+        "a tuple is shown as stable and as tentative",
+    ),
+    Mutant(
+        "DPC-emitagain",
+        EmitAgain,
+        _ONE_STREAM,
+        "stable_prefix",
+        6,
+        "a stable tuple comes twice",
+    ),
+    Mutant(
+        "DPC-revokeatonce",
+        RevokeAtOnce,
+        _ONE_BUCKET,
+        "corrections_are_at_hand",
+        3,
+        "tentative tuples are revoked, and nothing comes instead",
     ),
 )

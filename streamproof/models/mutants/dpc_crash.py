@@ -8,7 +8,7 @@ from streamproof.models.dpc_crash import DpcCrash
 from streamproof.models.dpc_state import Machine, MachineStep, Operator, System
 from streamproof.models.mutant import Mutant
 from streamproof.protocols import dpc as protocol
-from streamproof.protocols.dpc import Condition, RecDone
+from streamproof.protocols.dpc import Condition, Policy, RecDone
 
 
 class RestartSilent(DpcCrash):
@@ -40,6 +40,18 @@ class RestartEmpty(DpcCrash):
         return Operator(0, 0, 0)
 
 
+class RestartGuessing(DpcCrash):
+    """A restarted node guesses while it rebuilds its state."""
+
+    @staticmethod
+    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+        """Time out in FAILURE as in STABILIZATION."""
+        if node.condition != Condition.FAILURE:
+            return protocol.on_timeout(node, policy, end, number)
+        back = replace(node, condition=Condition.STABILIZATION)
+        return protocol.on_timeout(back, policy, end, number)
+
+
 MUTANTS = (
     Mutant(
         "DPC-restartsilent",
@@ -64,5 +76,13 @@ MUTANTS = (
         "stable_prefix",
         7,
         "the operator goes on from a state that has not seen the stable tuples",
+    ),
+    Mutant(
+        "DPC-restartguessing",
+        RestartGuessing,
+        {"buckets": 1, "failures": 2},
+        "who_rebuilds_guesses_nothing",
+        3,
+        "a node that knows less than its replicas answers as if it knew as much",
     ),
 )

@@ -175,6 +175,50 @@ class TruncateOne(SubscriptionModel):
         return replace(buffer, begin=end)
 
 
+class FailureIsLate(SubscriptionModel):
+    """A replica that has crashed is as good as one that is late."""
+
+    @staticmethod
+    def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
+        """Take FAILURE for STABILIZATION."""
+        late = Condition.STABILIZATION
+        return protocol.is_best(
+            conditions.map(lambda c: late if c == Condition.FAILURE else c), upstream
+        )
+
+
+class Faithful(SubscriptionModel):
+    """A subscriber stays with its replica for as long as it is connected."""
+
+    @staticmethod
+    def switch(
+        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+    ) -> ViewStep[Upstream]:
+        """Change only if nothing at all comes."""
+        require(conditions[view.source] == Condition.FAILURE)
+        return protocol.switch(view, conditions, upstream)
+
+
+class SendForgotten(SubscriptionModel):
+    """A replica sends what was asked for, and does not look where its buffer begins."""
+
+    @staticmethod
+    def send_stable_machine(feed: Feed, buffer: OutputBuffer[Subscriber]) -> FeedStep:
+        """Begin where the request says."""
+        return protocol.send_stable(feed, replace(buffer, begin=0), feed.stable + 1)
+
+
+class OldAck(SubscriptionModel):
+    """The last ack that arrives counts, and not the greatest."""
+
+    @staticmethod
+    def on_ack(
+        buffer: OutputBuffer[Subscriber], subscriber: Subscriber, stable: int
+    ) -> OutputBuffer[Subscriber]:
+        """Note whatever comes."""
+        return replace(buffer, acked=buffer.acked.set(subscriber, stable))
+
+
 _TWO_REPLICAS = {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 1}
 _TWO_TUPLES = {"upstreams": 2, "subscribers": 1, "tuples": 2, "failures": 1}
 _TWO_FAILURES = {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 2}
@@ -187,7 +231,7 @@ MUTANTS = (
         CountTentative,
         _TWO_TUPLES,
         "claims",
-        16,
+        12,
         "a stable tuple is skipped, since a tentative one was taken for it",
     ),
     Mutant(
@@ -195,7 +239,7 @@ MUTANTS = (
         FromCurrent,
         _ONE_REPLICA,
         "claims",
-        8,
+        5,
         "what was emitted before the request is lost",
     ),
     Mutant(
@@ -203,7 +247,7 @@ MUTANTS = (
         NoUndo,
         _TWO_REPLICAS,
         "claims",
-        14,
+        11,
         "a tuple that another replica guessed stays in front of stable ones",
     ),
     Mutant(
@@ -219,7 +263,7 @@ MUTANTS = (
         RevokeEarly,
         _TWO_REPLICAS,
         "claims",
-        16,
+        11,
         "a tentative tuple of the old replica arrives when all were revoked",
     ),
     Mutant(
@@ -227,7 +271,7 @@ MUTANTS = (
         NoDeduplication,
         _TWO_REPLICAS,
         "the_view_is_right.prefix",
-        16,
+        15,
         "a tuple comes from the old replica and from the new one, and is shown twice",
     ),
     Mutant(
@@ -235,7 +279,7 @@ MUTANTS = (
         UndoStable,
         _TWO_REPLICAS,
         "the_view_is_right.prefix",
-        18,
+        15,
         "a stable tuple that came while the request was under way is shown twice",
     ),
     Mutant(
@@ -243,7 +287,7 @@ MUTANTS = (
         StaleTail,
         _TWO_FAILURES,
         "the_view_is_right.tail",
-        24,
+        16,
         "another replica's guess at a tuple is shown behind the tuple itself",
     ),
     Mutant(
@@ -251,7 +295,7 @@ MUTANTS = (
         Restless,
         _TWO_REPLICAS,
         "the_view_is_complete",
-        20,
+        11,
         "two replicas that are equally good are asked in turn, and neither gets to answer",
     ),
     Mutant(
@@ -259,7 +303,7 @@ MUTANTS = (
         TruncateConnected,
         _NEIGHBOURS,
         "everybody_can_catch_up",
-        10,
+        9,
         "a neighbour that was not connected lacks what is not kept any more",
     ),
     Mutant(
@@ -267,7 +311,7 @@ MUTANTS = (
         TruncateSent,
         _ONE_REPLICA,
         "everybody_can_catch_up",
-        8,
+        6,
         "what is under way to a subscriber is forgotten, and then lost with the connection",
     ),
     Mutant(
@@ -275,7 +319,39 @@ MUTANTS = (
         TruncateOne,
         _NEIGHBOURS,
         "everybody_can_catch_up",
-        10,
+        9,
         "what one neighbour has is forgotten, and another one lacks it",
+    ),
+    Mutant(
+        "SW-failure",
+        FailureIsLate,
+        _TWO_FAILURES,
+        "the_best_is_asked",
+        4,
+        "a replica is asked that does not answer, while another one would",
+    ),
+    Mutant(
+        "SW-faithful",
+        Faithful,
+        _TWO_REPLICAS,
+        "the_view_is_complete",
+        6,
+        "who reads from a replica whose input fails for ever never gets the rest",
+    ),
+    Mutant(
+        "SW-forgotten",
+        SendForgotten,
+        _TWO_REPLICAS,
+        "what_is_sent_is_kept",
+        15,
+        "a replica has to send a tuple that it does not have any more",
+    ),
+    Mutant(
+        "TR-oldack",
+        OldAck,
+        _TWO_TUPLES,
+        "an_ack_is_for_good",
+        12,
+        "a replica keeps tuples that everybody has",
     ),
 )

@@ -12,6 +12,7 @@ from streamproof.models.mutant import Mutant
 from streamproof.models.output import Output
 from streamproof.models.source_log import Entry, Kind, Logs, Stream
 from streamproof.models.sunion import Machine, MachineStep, Node, Replica, Sunion, System
+from streamproof.protocols import sunion as protocol
 from streamproof.protocols.sunion import EmitStable
 
 
@@ -171,6 +172,30 @@ class TimeAlone(Sunion):
         return s.logs[x].time < s.logs[y].time
 
 
+class PositionFirst(Sunion):
+    """Tuples of one time are ordered by position, and only then by stream."""
+
+    def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
+        """Order by time, position and stream."""
+        del node
+        first, second = self.key(s.logs, x), self.key(s.logs, y)
+        return (first.time, first.position, first.stream) < (
+            second.time,
+            second.position,
+            second.stream,
+        )
+
+
+class Gap(Sunion):
+    """All complete buckets count as emitted, and only the last one is."""
+
+    @staticmethod
+    def emit_machine(serializer: Machine, end: int) -> MachineStep:
+        """Leave out what comes before the last bucket."""
+        after, _ = protocol.emit(serializer, end)
+        return after, (EmitStable(end - 1, end),)
+
+
 class EmitAgain(Sunion):
     """What was emitted stays in the buffer, and comes out once more with the next bucket."""
 
@@ -294,6 +319,22 @@ MUTANTS = (
         "output_is_a_prefix_of_the_merge",
         5,
         "the order of two tuples of one time is left to chance",
+    ),
+    Mutant(
+        "SU-positionfirst",
+        PositionFirst,
+        {"lengths": (3, 2), "buckets": 1, "replicas": 1},
+        "output_is_a_prefix_of_the_merge",
+        6,
+        "the order is total, and not the one that all others go by",
+    ),
+    Mutant(
+        "SU-gap",
+        Gap,
+        {"lengths": (2,), "buckets": 2},
+        "claims",
+        2,
+        "whoever reads the output takes a bucket for empty that was left out",
     ),
     Mutant(
         "SU-again",

@@ -50,6 +50,11 @@ def output_depends_on_buckets_alone(m: Sunion, s: System, r: Replica, e: Entry) 
     return node.output.contains[e] == (m.is_merged(s.logs, e) and is_due)
 
 
+def output_ends_with_its_boundary(m: Sunion, s: System, r: Replica) -> bool:
+    """S4, of the boundary: whoever reads the output is told how far it has come."""
+    return s.nodes[r].boundary == s.nodes[r].serializer.emitted
+
+
 def the_rest_waits(m: Sunion, s: System, r: Replica, e: Entry) -> bool:
     """S4, of the buffer: exactly the merge's tuples that were read and are not out are there."""
     node = s.nodes[r]
@@ -105,6 +110,7 @@ INVARIANT = Invariant(
         nothing_follows_behind_a_boundary,
         emitted_buckets_are_complete,
         output_depends_on_buckets_alone,
+        output_ends_with_its_boundary,
         the_rest_waits,
         output_is_in_order,
     ),
