@@ -6,7 +6,7 @@ What is abstracted away is told in `models/flux.py`, which adds failures, and wh
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any
 
 from streamproof.lang import (
     Domain,
@@ -30,6 +30,46 @@ from streamproof.models.flux_state import (
 )
 from streamproof.protocols import flux as protocol
 from streamproof.protocols.flux import ApplyTuples, Consumer, ConsumerStep, Producer, ProducerStep
+
+
+def exchange(
+    *,
+    sources: int,
+    sinks: int,
+    tuples: int,
+    source_failures: int,
+    sink_failures: int,
+    repairs: bool,
+    acks: int,
+) -> dict[str, Any]:
+    """Give the fields of an exchange: from each partition of one operator to each of the next.
+
+    Parameters
+    ----------
+    sources, sinks : partitions of the two operators
+    tuples : of each lane
+    source_failures, sink_failures : failures that each partition may have
+    repairs : whether failed copies are replaced
+    acks : that may be under way at a time
+    """
+    partitions = Domain(Partition, sources + sinks)
+    lanes = Domain(Lane, sources * sinks)
+    numbers = Domain(Number, max(tuples, sink_failures) + 1)
+    failures = {True: source_failures, False: sink_failures}
+    return {
+        "partitions": partitions,
+        "copies": Domain(Copy, 2),
+        "lanes": lanes,
+        "numbers": numbers,
+        "source": Map.build(lanes, lambda x: Partition(x.index // sinks)),
+        "sink": Map.build(lanes, lambda x: Partition(sources + x.index % sinks)),
+        "value": Map.build(numbers, lambda n: n.index),
+        "tuples": tuples,
+        "may_fail": Map.build(partitions, lambda p: failures[p.index < sources]),
+        "repairs": repairs,
+        "acks_most": acks,
+        "failures_most": max(source_failures, sink_failures),
+    }
 
 
 @dataclass(frozen=True)
@@ -58,48 +98,6 @@ class Lanes(Model[State]):
     repairs: bool
     acks_most: int
     failures_most: int
-
-    @classmethod
-    def sized(
-        cls,
-        *,
-        sources: int = 1,
-        sinks: int = 1,
-        tuples: int = 1,
-        source_failures: int = 1,
-        sink_failures: int = 0,
-        repairs: bool = True,
-        acks: int = 2,
-    ) -> Self:
-        """Build an exchange: lanes from every partition of one operator to every one of the next.
-
-        Parameters
-        ----------
-        sources, sinks : partitions of the two operators
-        tuples : of each lane
-        source_failures, sink_failures : failures that each partition may have
-        repairs : whether failed copies are replaced
-        acks : that may be under way at a time
-        """
-        partitions = Domain(Partition, sources + sinks)
-        lanes = Domain(Lane, sources * sinks)
-        numbers = Domain(Number, max(tuples, sink_failures) + 1)
-        return cls(
-            partitions=partitions,
-            copies=Domain(Copy, 2),
-            lanes=lanes,
-            numbers=numbers,
-            source=Map.build(lanes, lambda x: Partition(x.index // sinks)),
-            sink=Map.build(lanes, lambda x: Partition(sources + x.index % sinks)),
-            value=Map.build(numbers, lambda n: n.index),
-            tuples=tuples,
-            may_fail=Map.build(
-                partitions, lambda p: source_failures if p.index < sources else sink_failures
-            ),
-            repairs=repairs,
-            acks_most=acks,
-            failures_most=max(source_failures, sink_failures),
-        )
 
     @property
     def applications_most(self) -> int:

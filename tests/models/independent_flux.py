@@ -34,13 +34,14 @@ NOTES = Reading(forgets=False, repeats=False)
 
 
 class Setting(NamedTuple):
-    """How much of each, and how the notes are read."""
+    """How much of each, whether whole nodes fail, and how the notes are read."""
 
     tuples: int
     source_failures: int
     sink_failures: int
     acks: int = 2
     repairs: bool = True
+    nodes: bool = False
     reading: Reading = OURS
 
 
@@ -125,18 +126,27 @@ def successors(s: State, setting: Setting) -> Iterator[State]:
     for c in (0, 1):
         if s.sources[c].is_up:
             yield from works(s, c, setting)
-            if s.source_failures and s.sources[1 - c].is_up:
+            if s.source_failures and s.sources[1 - c].is_up and not setting.nodes:
                 yield source_fails(s, c, setting.reading)
         elif setting.repairs:
             yield from source_returns(s, c, setting.reading)
         if s.sinks[c].is_up:
             yield from acknowledges(s, c, setting)
-            if s.sink_failures and s.sinks[1 - c].is_up:
+            if s.sink_failures and s.sinks[1 - c].is_up and not setting.nodes:
                 yield sink_fails(s, c, setting.reading)
         elif setting.repairs:
             yield from sink_returns(s, c, setting.reading)
     for ack in s.acks:
         yield hears(s._replace(acks=s.acks - {ack}), *ack)
+    if setting.nodes:
+        yield from nodes_fail(s, setting.reading)
+
+
+def nodes_fail(s: State, reading: Reading) -> Iterator[State]:
+    """Let a node fail, which hosts one producer copy, and the other consumer copy."""
+    if s.source_failures and all(copy.is_up for copy in s.sources + s.sinks):
+        for node in (0, 1):
+            yield source_fails(sink_fails(s, 1 - node, reading), node, reading)
 
 
 def works(s: State, c: int, setting: Setting) -> Iterator[State]:
