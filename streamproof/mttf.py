@@ -102,6 +102,7 @@ def _time_to_failure(rates: Rates, *, fatal: Rates) -> float:
 
     Parameters
     ----------
+    rates : from each working state to each other one
     fatal : per working state, the rate of fatal steps
     """
     leaves = rates.sum(axis=1) + fatal

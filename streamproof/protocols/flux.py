@@ -217,7 +217,7 @@ def discard_sent(producer: Producer[Copy], own: Copy) -> ProducerStep[Copy]:
 
 
 def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
-    """Feed the other side's consumer as well, from the first tuple that it may lack.
+    """Let the producer that is left feed the other side's consumer as well, from what it may lack.
 
     Parameters
     ----------
@@ -262,10 +262,11 @@ def transfer_consumer(consumer: Consumer, survivor: Consumer) -> ConsumerStep:
 def fold_in_consumer(
     producer: Producer[Copy], consumer: Copy, incarnation: int, feeds: bool
 ) -> ProducerStep[Copy]:
-    """Listen to a new consumer copy, and feed it what was retained.
+    """Let a producer listen to a new consumer copy, and feed it what was retained.
 
     Parameters
     ----------
+    consumer, incarnation : the new copy; acks of older ones count no more
     feeds : whether it is fed from here: by the producer of its side, or by that one's twin if it
         is down
     """
