@@ -10,6 +10,7 @@ from streamproof.cli import (
     forecast,
     graph,
     list_models,
+    mttf,
     mutate,
     prove,
     replay,
@@ -38,5 +39,6 @@ app.command("mutate")(with_exit_code(mutate.mutate))
 app.command("prove")(with_exit_code(prove.prove))
 app.command("certify")(with_exit_code(certify.certify))
 app.command("verify")(with_exit_code(verify.verify))
+app.command("mttf")(with_exit_code(mttf.mttf))
 app.command("list")(with_exit_code(list_models.list_models))
 app.add_typer(snapshot.snapshot_app, name="snapshot")

@@ -1,0 +1,127 @@
+"""Mistakes in merging lanes, each caught by a property of the model.
+
+FX-noorder and FX-emitfirst are those of our notes, 2.5, and FX-freeearly is named there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamproof.lang import require
+from streamproof.models.merge_order import Lane, MergeOrder
+from streamproof.models.mutant import Mutant
+from streamproof.protocols import merge_order as protocol
+from streamproof.protocols.merge_order import Merger, MergeStep, TakeFrom
+
+
+class NoOrder(MergeOrder):
+    """Each copy takes tuples as they arrive."""
+
+    @staticmethod
+    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+        """Choose, whoever leads."""
+        return replace(merger, merged=merger.merged + 1), (TakeFrom(lane),)
+
+
+class EmitFirst(MergeOrder):
+    """The leader gives outputs before the twin has the choices that they depend on."""
+
+    @staticmethod
+    def is_committed(merger: Merger, end: int) -> bool:
+        """Ask only whether there are so many."""
+        return end <= merger.merged
+
+
+class FreeEarly(MergeOrder):
+    """A follower that has finished its log chooses, though the leader is up."""
+
+    @staticmethod
+    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+        """Choose behind the log."""
+        require(merger.leads or merger.merged >= merger.logged)
+        return protocol.choose(replace(merger, leads=True), lane)
+
+
+class LeadEarly(MergeOrder):
+    """A twin that is left alone leads before it has finished its log."""
+
+    @staticmethod
+    def take_over(merger: Merger) -> MergeStep[Lane]:
+        """Forget the rest of the log."""
+        require(merger.alone and not merger.leads)
+        return replace(merger, leads=True, logged=merger.merged), ()
+
+
+class NoTakeover(MergeOrder):
+    """A twin finishes its log, and never leads."""
+
+    @staticmethod
+    def take_over(merger: Merger) -> MergeStep[Lane]:
+        """Wait for a leader."""
+        require(merger.logged < 0)
+        return merger, ()
+
+
+class FoldInAlone(MergeOrder):
+    """The survivor does not note that it has a twin again."""
+
+    @staticmethod
+    def fold_in(survivor: Merger) -> MergeStep[Lane]:
+        """Go on alone."""
+        require(survivor.leads and survivor.alone)
+        return survivor, ()
+
+
+_ONE_FAILURE = {"lanes": 2, "lane_tuples": 1, "failures": 1, "repairs": False}
+_REPAIRED = {"lanes": 2, "lane_tuples": 1, "failures": 2, "repairs": True}
+
+MUTANTS = (
+    Mutant(
+        "FX-noorder",
+        NoOrder,
+        _ONE_FAILURE,
+        "copies_agree",
+        6,
+        "the copies take two tuples in different orders",
+    ),
+    Mutant(
+        "FX-emitfirst",
+        EmitFirst,
+        _ONE_FAILURE,
+        "the_client_sees_one_history",
+        6,
+        "the leader's choice dies with it when the client has seen its output",
+    ),
+    Mutant(
+        "FX-freeearly",
+        FreeEarly,
+        _ONE_FAILURE,
+        "copies_agree",
+        6,
+        "the follower chooses otherwise than the leader, whose choice is under way",
+    ),
+    Mutant(
+        "FX-leadearly",
+        LeadEarly,
+        _ONE_FAILURE,
+        "the_client_sees_one_history",
+        8,
+        "the twin chooses otherwise than its log says, by which the client has seen an output",
+    ),
+    Mutant(
+        "FX-noleader",
+        NoTakeover,
+        _ONE_FAILURE,
+        "deadlock",
+        4,
+        "nobody chooses any more",
+    ),
+    Mutant(
+        "FX-foldalone",
+        FoldInAlone,
+        _REPAIRED,
+        "the_client_sees_one_history",
+        12,
+        "the survivor takes itself to be alone, so it commits what its new twin was not told",
+    ),
+)

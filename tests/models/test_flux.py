@@ -1,0 +1,63 @@
+"""The model of Flux's lanes: its states are counted independently, and its mutants are caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamproof.checker.mutation import Fate, run_mutants
+from streamproof.models import registry
+from streamproof.models.flux import Flux
+from streamproof.models.mutants.flux import MUTANTS
+from streamproof.models.sizes import at_size
+from tests.golden import manifest
+from tests.models.independent_flux import NOTES, Setting, count
+
+NAMED = {
+    "FX-nodedup": 7,
+    "FX-wrongack": 7,
+    "FX-takeoverprod": 5,
+    "FX-notakeover": 6,
+    "FX-earlyfold": 11,
+    "FX-earlysnap": 11,
+    "FX-noretain": 9,
+    "FX-staleack": 12,
+}
+"""The mutants of our protocol notes, 2.8, and how long their traces are there."""
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(size, marks=[pytest.mark.slow] if size == "default" else [])
+        for size in Flux.sizes
+    ],
+)
+def test_machines_and_the_text_of_the_notes_give_the_same_states(size):
+    golden = manifest.read("flux")["sizes"][size]
+    counted = (golden["distinct"], golden["generated"], golden["depth"])
+    assert count(Setting(**Flux.sizes[size])) == counted
+
+
+@pytest.mark.slow
+def test_the_independent_count_of_two_producer_failures_is_that_of_the_notes():
+    assert count(Setting(1, 2, 0, reading=NOTES))[0] == 49_212
+
+
+def test_every_mutant_of_the_notes_is_there_and_dies_as_early():
+    assert {mutant.name for mutant in MUTANTS} == set(NAMED)
+    recorded = manifest.read("flux")["mutants"]
+    assert {name: entry["fate"] for name, entry in recorded.items()} == dict.fromkeys(
+        NAMED, Fate.KILLED.value
+    )
+    assert all(recorded[name]["steps"] <= steps for name, steps in NAMED.items())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_mutant_dies_by_its_named_property_in_few_steps():
+    file = registry.load("flux")
+    results = run_mutants(
+        file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+    )
+    fates = {result.mutant.name: result.fate for result in results}
+    assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}

@@ -1,0 +1,34 @@
+"""The model of merge order: its states are counted on real logs, and its mutants are caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamproof.checker.mutation import Fate, run_mutants
+from streamproof.models import registry
+from streamproof.models.merge_order import MergeOrder
+from streamproof.models.mutants.merge_order import MUTANTS
+from streamproof.models.sizes import at_size
+from tests.golden import manifest
+from tests.models.independent_merge_order import Setting, count
+
+NAMED = {"FX-noorder": 6, "FX-emitfirst": 6}
+"""The mutants of our protocol notes, 2.5, and how long their traces are there."""
+
+
+@pytest.mark.parametrize("size", MergeOrder.sizes)
+def test_maps_and_plain_tuples_give_the_same_states(size):
+    golden = manifest.read("merge_order")["sizes"][size]
+    counted = (golden["distinct"], golden["generated"], golden["depth"])
+    assert count(Setting(**MergeOrder.sizes[size])) == counted
+
+
+def test_every_mutant_dies_by_its_named_property_in_few_steps():
+    file = registry.load("merge_order")
+    results = run_mutants(
+        file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+    )
+    fates = {result.mutant.name: result.fate for result in results}
+    assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}
+    steps = {result.mutant.name: result.steps for result in results}
+    assert all(steps[name] <= most for name, most in NAMED.items())

@@ -1,0 +1,45 @@
+"""The invariant of merge order is proven, for any number of lanes, and each part is needed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from streamproof.models.verdict import Proved
+from streamproof.proofs.find import find_invariant
+from streamproof.proofs.induction import prove
+from streamproof.proofs.obligations import Kind
+
+INVARIANT = find_invariant("merge_order")
+
+
+@pytest.fixture(scope="module")
+def report():
+    return prove(INVARIANT)
+
+
+@pytest.mark.slow
+def test_every_obligation_is_unsat_and_none_is_vacuous(report):
+    assert report.verdict == Proved(len(report.outcomes))
+    assert report.vacuous == ()
+
+
+@pytest.mark.slow
+def test_the_properties_of_the_model_follow(report):
+    kinds = (Kind.SAFETY, Kind.STEP)
+    proven = {part.obligation.subject for part in report.outcomes if part.obligation.kind in kinds}
+    assert proven == {"copies_agree", "the_client_sees_one_history"}
+
+
+def test_the_invariant_says_what_the_notes_say():
+    said = " ".join(conjunct.__doc__.partition(":")[0] for conjunct in INVARIANT.conjuncts)
+    assert set(re.findall(r"[A-Z]\d+", said)) >= {"O1", "O2", "O3", "O4", "O5"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left_out", INVARIANT.conjuncts, ids=lambda conjunct: conjunct.__name__)
+def test_no_conjunct_can_be_left_out(left_out):
+    kept = tuple(part for part in INVARIANT.conjuncts if part is not left_out)
+    assert prove(replace(INVARIANT, conjuncts=kept), rlimit=200_000).failed
