@@ -38,7 +38,10 @@ NAMED = {
 """The mutants of our protocol notes, 3.2 and 3.5."""
 
 
-@pytest.mark.parametrize("size", ON_LISTS)
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(size, marks=[] if size == "small" else [pytest.mark.slow]) for size in ON_LISTS],
+)
 def test_the_model_and_lists_give_the_same_states(size):
     golden = manifest.read("dpc")["sizes"][size]
     assert count(**ON_LISTS[size]) == (golden["distinct"], golden["generated"], golden["depth"])
@@ -65,7 +68,10 @@ def test_the_mutants_of_the_notes_are_there():
     assert {mutant.name for name in FILES for mutant in registry.load(name).mutants} >= NAMED
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "dpc_chain" else []) for name in FILES],
+)
 def test_every_mutant_dies_by_its_property(name):
     file = registry.load(name)
     original_of = lambda mutant: registry.original_of(mutant, file)  # noqa: E731
