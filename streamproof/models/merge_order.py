@@ -202,11 +202,11 @@ class MergeOrder(Model[State]):
         return self.carry_out(s, c, k, x, self.choose(s.mergers[c], x))
 
     @action(fairness=Fairness.WEAK)
-    def receive_choice(self, s: State, c: Copy, d: Copy, k: Place) -> State:
-        """The next choice of leader c arrives at copy d."""
+    def receive_choice(self, s: State, d: Copy, k: Place) -> State:
+        """The next choice of its leader arrives at copy d."""
         follower = s.mergers[d]
-        require(s.up[c] and s.mergers[c].leads and s.up[d] and not follower.leads)
-        require(self.number[k] == follower.logged < s.mergers[c].merged)
+        require(s.up[d] and not follower.leads and self.number[k] == follower.logged)
+        require(exists(self.lanes, lambda x: s.log[k, x]))
         return self.stepped(s, d, protocol.on_choice(follower, self.number[k]))
 
     @action(fairness=Fairness.WEAK)
