@@ -31,6 +31,12 @@ COLUMNS = "seq long, tuple_type string, stable_id long"
 Tuples = list[tuple[int | None, str, int | None]]
 
 
+def a_merge(spark: SparkSession) -> DataFrame:
+    """Give a stream that looks like a merged one."""
+    rate = spark.readStream.format("rate").load()
+    return rate.select(sf.lit("INSERTION").alias("tuple_type"), sf.col("value").alias("stable_id"))
+
+
 class Table:
     """A sink over a directory, fed with tuples as a query would feed it."""
 
@@ -124,7 +130,7 @@ def test_another_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         Table(spark, tmp_path, "other string, tuple_type string, stable_id long")
     with pytest.raises(WrongArgument, match="which is no stream"):
         reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
-    rate = spark.readStream.format("rate").load().withColumn("tuple_type", sf.lit("INSERTION"))
+    rate = a_merge(spark)
     with pytest.raises(WrongArgument, match="a directory of its own"):
         reconcile(rate, tmp_path / "t", tmp_path / "c", late=tmp_path / "t")
 
@@ -216,7 +222,7 @@ def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    rate = spark.readStream.format("rate").load().withColumn("tuple_type", sf.lit("INSERTION"))
+    rate = a_merge(spark)
     for place in ("", None, "s3://bucket/table", "file:///tmp/table", 3):
         with pytest.raises(WrongArgument, match="table=.*a directory of this machine"):
             reconcile(rate, place, tmp_path / "c")  # type: ignore[arg-type]
@@ -231,6 +237,11 @@ def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_pat
         reconcile(partitioned, tmp_path / "t", tmp_path / "c")
     with pytest.raises(WrongArgument, match="which is no stream"):
         reconcile(None, tmp_path / "t", tmp_path / "c")  # type: ignore[arg-type]
+    with pytest.raises(WrongArgument, match="without the column 'stable_id'"):
+        reconcile(rate.drop("stable_id"), tmp_path / "t", tmp_path / "c")
+    bounded = rate.withMetadata("tuple_type", {BOUNDED: True})
+    with pytest.raises(WrongArgument, match="the query would never end"):
+        reconcile(bounded, tmp_path / "t", tmp_path / "c", availableNow=True)
     for strange in (sf.lit(1), sf.lit(True)):
         with pytest.raises(WrongArgument, match="Without a text 'tuple_type'"):
             reconcile(rate.withColumn("tuple_type", strange), tmp_path / "t", tmp_path / "c")

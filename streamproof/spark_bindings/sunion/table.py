@@ -30,6 +30,7 @@ from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
     PARTITIONED,
     SERIALIZER,
+    STABLE_ID,
     TUPLE_TYPE,
     TupleType,
 )
@@ -77,6 +78,12 @@ def reconcile(
             "taken for the other. Name three"
         )
     writer = merged.writeStream.option("checkpointLocation", str(progress))
+    if merged.schema[TUPLE_TYPE].metadata.get(BOUNDED) and {"availableNow", "once"} & {*trigger}:
+        raise WrongArgument(
+            f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its clock "
+            "makes batches for ever, so the query would never end. Write for example "
+            'processingTime="1 second" and stop the query, or leave out max_delay'
+        )
     if trigger:
         try:
             writer = writer.trigger(**trigger)
@@ -100,6 +107,11 @@ def _require_merged(merged: DataFrame) -> None:
             f"reconcile was given a DataFrame with the columns {', '.join(merged.columns)}. "
             f"Without a text {TUPLE_TYPE!r}, what to add and what to remove is unknown. Give it "
             "what sunion returns"
+        )
+    if STABLE_ID not in merged.columns:
+        raise WrongArgument(
+            f"reconcile was given a DataFrame without the column {STABLE_ID!r}. A table has no "
+            "order, so that of the merge would be lost. Keep that column"
         )
     if kinds[0].metadata.get(PARTITIONED) and SERIALIZER not in merged.columns:
         raise WrongArgument(
