@@ -128,6 +128,11 @@ class Blobs(dict[tuple[int, int], bytes]):
         del self[bucket, number]
 
 
+def stored(settings: Settings) -> str:
+    """Give the text of a serializer that has seen no batch."""
+    return encode(initial_state(settings), {}, settings, settings, -1)
+
+
 @dataclass
 class Replica:
     """One serializer, fed batch by batch; its state goes through its stored form in between."""
@@ -160,11 +165,11 @@ class Replica:
     def run(self, arrivals: Arrivals, now_ms: int = 0) -> list[Emission]:
         """Merge what arrived, from the state as it was stored."""
         if self.stored is None:
-            self.stored = encode(initial_state(self.settings), {}, self.settings)
-        node, waiting, settings = decode(self.stored, self.settings)
+            self.stored = stored(self.settings)
+        node, waiting, settings = decode(self.stored, self.settings, now_ms)
         merge = Merge(settings, node, Pending(self.blobs, waiting), now_ms)
         emissions = list(merge.on_batch(arrivals))
-        self.stored = encode(merge.node, merge.waiting, self.settings)
+        self.stored = encode(merge.node, merge.waiting, settings, self.settings, now_ms)
         self.said += emissions
         return emissions
 

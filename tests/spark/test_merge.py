@@ -17,11 +17,11 @@ from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import Key, precedes
 from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion.keys import key_of
-from streamproof.spark_bindings.sunion.merge import NOTHING, initial_state
+from streamproof.spark_bindings.sunion.merge import NOTHING
 from streamproof.spark_bindings.sunion.pack import PARTITION, Pack
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import from_bytes
-from streamproof.spark_bindings.sunion.state import decode, encode
+from streamproof.spark_bindings.sunion.state import decode
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from tests.spark.merging import (
     SCHEMA,
@@ -32,6 +32,7 @@ from tests.spark.merging import (
     of_stream,
     reference,
     rows_of,
+    stored,
     table,
     waiting_at_most,
 )
@@ -207,9 +208,8 @@ def test_a_task_packs_the_streams_that_it_gets_apart():
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(name, changed):
-    stored = encode(initial_state(SETTINGS), {}, SETTINGS)
     with pytest.raises(WrongArgument, match=f"runs with {name}=.* was written with {name}="):
-        decode(stored, replace(SETTINGS, **changed))
+        decode(stored(SETTINGS), replace(SETTINGS, **changed), 0)
 
 
 def test_a_changed_wait_or_policy_counts_from_the_batch_after_the_next():
@@ -223,6 +223,16 @@ def test_a_changed_wait_or_policy_counts_from_the_batch_after_the_next():
     crashed.settings = waiting_at_most(WAIT_MS)  # and the first restart with others is not the last
     assert crashed.batch(WAIT_MS, ewr=[Row(2, 1)]) == expected
     assert replica.batch(WAIT_MS + 1, ewr=[Row(3, 2)]) == []  # suspended from here on
+
+
+def test_all_calls_of_a_batch_have_the_same_wait():
+    """A batch's rows come first, then its timers, which saw the new settings once."""
+    replica = Replica(waiting_at_most(WAIT_MS))
+    replica.batch(0, ewr=rows_of([1]))
+    replica.settings = waiting_at_most(WAIT_MS, Policy.SUSPEND)
+    replica.batch(WAIT_MS, ewr=[Row(2, 1)])
+    assert kinds(replica.batch(WAIT_MS, ewr=[Row(3, 2)])) == ["TENTATIVE"]
+    assert replica.batch(WAIT_MS + 1, ewr=[Row(4, 3)]) == []
 
 
 # Bounded: what comes out before it is complete
@@ -283,7 +293,7 @@ def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
         if data.draw(st.booleans()):
             now_ms += data.draw(st.integers(0, WAIT_MS))
             replica.run(NOTHING, now_ms)
-        node, waiting, _ = decode(replica.stored, replica.settings)
+        node, waiting, _ = decode(replica.stored, replica.settings, now_ms)
         assert len(replica.view()[1]) == node.tentative
         assert node.tentative == sum(part.shown_rows for part in waiting.values())
         if policy is not Policy.SUSPEND:

@@ -6,12 +6,14 @@ Rows go the whole way, through `Pack` and `Unpack`, and every blob through the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql.streaming import TwsTester
 
+from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.pack import Pack
 from streamproof.spark_bindings.sunion.processor import SerializerProcessor
@@ -36,8 +38,8 @@ CODED = pa.schema(
 class Operator:
     """A serializer, fed with streams."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, key: int = KEY) -> None:
+        self.settings, self.key = settings, key
         mode = "None" if settings.wait_ms is None else "ProcessingTime"
         self.tester = TwsTester(SerializerProcessor(settings), timeMode=mode)
 
@@ -50,7 +52,7 @@ class Operator:
                 iter(of_stream(table(rows, name), self.settings.streams.index(name)).to_batches())
             )
         ]
-        return self.said(self.tester.testInPandas(KEY, pd.concat(packed)))
+        return self.said(self.tester.testInPandas(self.key, pd.concat(packed)))
 
     def at(self, now_ms: int) -> list[tuple[object, ...]]:
         """Let the clock go on to a time, and give what timers make come out."""
@@ -81,11 +83,11 @@ class Operator:
 
     def restart(self, settings: Settings) -> None:
         """Go on with other settings, from the state as it is."""
-        machine = self.tester.peekValueState("machine", KEY)
-        blobs = self.tester.peekMapState("pending", KEY)
-        self.__init__(settings)  # type: ignore[misc]
-        self.tester.updateValueState("machine", KEY, machine)
-        self.tester.updateMapState("pending", KEY, blobs)
+        machine = self.tester.peekValueState("machine", self.key)
+        blobs = self.tester.peekMapState("pending", self.key)
+        self.__init__(settings, self.key)  # type: ignore[misc]
+        self.tester.updateValueState("machine", self.key, machine)
+        self.tester.updateMapState("pending", self.key, blobs)
 
     def blobs(self) -> list[tuple[int, int]]:
         """Name the blobs in the state, by bucket and number."""
@@ -121,6 +123,15 @@ def test_a_timer_lets_out_what_has_waited() -> None:
         ("REC_DONE", 2, None, None),
     ]
     assert operator.blobs() == [(3, 0)]
+
+
+def test_fewer_serializers_after_a_restart_are_refused_by_the_last_one_too() -> None:
+    three = replace(SETTINGS, partition_by=("text",), partitions=3)
+    operator = Operator(three, key_of(2))
+    operator.batch(ewr=rows_of([1]))
+    operator.restart(replace(three, partitions=2))
+    with pytest.raises(WrongArgument, match="runs with partitions=2, .* written with partitions=3"):
+        operator.batch(ewr=[Row(2, 1)])
 
 
 @pytest.mark.parametrize("wait_ms", [400, 3000])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -159,7 +159,7 @@ def test_a_table_and_its_checkpoint_belong_together(spark: SparkSession, tmp_pat
     table.apply(1, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
     table.open()
     shutil.move(tmp_path / "checkpoint", tmp_path / "lost")
-    with pytest.raises(ForeignTable, match="2 commits, none of which is of the query"):
+    with pytest.raises(ForeignTable, match="been written .WRITE., but never by the query"):
         Table(spark, tmp_path)
     shutil.rmtree(tmp_path / "checkpoint")
     shutil.move(tmp_path / "lost", tmp_path / "checkpoint")
@@ -188,6 +188,32 @@ def test_of_two_queries_that_begin_on_one_table_one_is_refused(
     with pytest.raises(ForeignTable, match="Give each query a table of its own"):
         tables[1].apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
     assert tables[0].rows() == [(1, "INSERTION", 0)]
+
+
+def test_a_table_that_was_made_by_hand_is_taken_if_it_is_empty(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = pa.schema(
+        [("seq", pa.int64()), ("tuple_type", pa.string()), ("stable_id", pa.int64())]
+    )
+    made = DeltaTable.create(tmp_path / "table", schema=schema, partition_by=["tuple_type"])
+    made.alter.set_table_properties({"delta.logRetentionDuration": "interval 9 days"})
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    assert table.rows() == [(1, "INSERTION", 0)]
+    (tmp_path / "other").mkdir()
+    rows = pa.table({"seq": [1], "tuple_type": ["INSERTION"], "stable_id": [0]}, schema=schema)
+    write_deltalake(tmp_path / "other" / "table", rows, partition_by=["tuple_type"])
+    with pytest.raises(ForeignTable, match="has been written"):
+        Table(spark, tmp_path / "other")
+
+
+def test_tuples_without_data_fit_where_fields_of_rows_are_never_null(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = Table(spark, tmp_path, "s struct<a: int not null>, tuple_type string")
+    table.apply(0, ((1,), "INSERTION"), (None, "BOUNDARY"))
+    assert [row[0] for row in table.rows()] == [{"a": 1}]
 
 
 def test_tuples_that_are_no_rows_must_arrive(spark: SparkSession, tmp_path: Path) -> None:
@@ -228,6 +254,12 @@ def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_pat
             reconcile(rate, place, tmp_path / "c")  # type: ignore[arg-type]
         with pytest.raises(WrongArgument, match="checkpoint=.*a directory of this machine"):
             reconcile(rate, tmp_path / "t", place)  # type: ignore[arg-type]
+    (tmp_path / "file").touch()
+    with pytest.raises(WrongArgument, match="which is a file"):
+        reconcile(rate, tmp_path / "file", tmp_path / "c")
+    for inside in (tmp_path / "t" / "late", tmp_path / "c" / "late"):
+        with pytest.raises(WrongArgument, match="outside of the others"):
+            reconcile(rate, tmp_path / "t", tmp_path / "c", late=inside)
     for trigger in ({"every": "1 s"}, {"processingTime": 1}, {"availableNow": False}):
         with pytest.raises(WrongArgument, match="the trigger .*No query was started"):
             reconcile(rate, tmp_path / "t", tmp_path / "c", **trigger)

@@ -161,11 +161,13 @@ def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
 
 
 def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int | None:
-    is_share = isinstance(margin, int | float) and not isinstance(margin, bool) and 0 < margin <= 1
+    is_share = (
+        isinstance(margin, int | float) and not isinstance(margin, bool) and 0.01 <= margin <= 1
+    )
     if not isinstance(policy, Policy) or not is_share:
         raise WrongArgument(
             f"sunion was given policy={policy!r} and margin={margin!r}. A policy is a member of "
-            "Policy, and a margin a share of max_delay: above 0 and at most 1"
+            "Policy, and a margin a share of max_delay: from 0.01 to 1"
         )
     if max_delay is None:
         return None

@@ -23,6 +23,7 @@ from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 
 _ATTEMPTS_MAX = 20
+_OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}
 
 
 class OwnedTable:
@@ -45,7 +46,7 @@ class OwnedTable:
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
         if not DeltaTable.is_deltatable(str(path)):
             self._refuse_if_run("does not exist")
-            DeltaTable.create(path, schema=schema, partition_by=self._partition_by)
+            DeltaTable.create(path, schema=schema, partition_by=self._partition_by, mode="ignore")
         self._table = DeltaTable(path)
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists()
@@ -151,14 +152,20 @@ class OwnedTable:
         newest = self._table.transaction_version(owner)
         if newest is None:
             self._refuse_if_run("has no batch of this query")
-            if self._table.version() > 0:
-                raise ForeignTable(
-                    f"the table {self.path} has {self._table.version()} commits, none of which is "
-                    f"of the query with the checkpoint {self._checkpoint.path}. Its rows would be "
-                    "in the table twice, or be revoked by another's UNDO. Give each query a table "
-                    "of its own; to begin anew, delete table, late table and checkpoint"
-                )
+            self._refuse_if_written()
         return newest
+
+    def _refuse_if_written(self) -> None:
+        if self._table.version() == 0 and not self._table.file_uris():
+            return
+        made_by = {entry["operation"] for entry in self._table.history()} - _OF_NO_QUERY
+        if made_by or self._table.file_uris():
+            raise ForeignTable(
+                f"the table {self.path} has been written ({', '.join(sorted(made_by))}), but "
+                f"never by the query with the checkpoint {self._checkpoint.path}. Its rows would "
+                "be in the table twice, or be revoked by another's UNDO. Give each query a table "
+                "of its own; to begin anew, delete table, late table and checkpoint"
+            )
 
     def _refuse_if_run(self, what: str) -> None:
         last = self._checkpoint.last_committed()

@@ -61,14 +61,15 @@ class SerializerProcessor(StatefulProcessor):
         yield from self._run(key, NOTHING, timerValues)
 
     def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
-        serializer = self._numbers[int(key[0])]
         now_ms = timers.getCurrentProcessingTimeInMs()
-        node, waiting, settings = self._state.load()
+        # First, since it refuses another number of serializers, of which some have no number here.
+        node, waiting, settings = self._state.load(now_ms)
+        serializer = self._numbers[int(key[0])]
         merge = Merge(settings, node, Pending(self._state, dict(waiting)), now_ms)
         for emission in merge.on_batch(arrivals):
             yield from _frames(serializer, emission)
         if (merge.node, merge.waiting, self._settings) != (node, waiting, settings):
-            self._state.save(merge.node, merge.waiting)
+            self._state.save(merge.node, merge.waiting, settings, now_ms)
         self._register_timers(merge, now_ms)
 
     def _register_timers(self, merge: Merge, now_ms: int) -> None:

@@ -136,6 +136,11 @@ def by_value(rows: pa.Table, values: Integers) -> Iterator[tuple[int, pa.Table]]
         yield int(values[start]), rows.slice(start, end - start)
 
 
+def nullable(schema: pa.Schema) -> pa.Schema:
+    """Give a schema in which all may be null, also inside: tuples that are no rows have no data."""
+    return pa.schema([_canonical_field(field) for field in schema])
+
+
 @lru_cache(maxsize=64)
 def _canonical_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([_canonical_field(schema.field(name)) for name in sorted(schema.names)])

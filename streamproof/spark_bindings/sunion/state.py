@@ -41,8 +41,12 @@ class SerializerState:
         self._machine = handle.getValueState("machine", _MACHINE)
         self._blobs = handle.getMapState("pending", _BLOB_KEY, _BLOB)
 
-    def load(self) -> tuple[MergeState, dict[int, Waiting], Settings]:
+    def load(self, now_ms: int) -> tuple[MergeState, dict[int, Waiting], Settings]:
         """Read the machine, what waits by bucket, and the settings for this batch.
+
+        Parameters
+        ----------
+        now_ms : when the batch began, by the clock that Spark keeps in the checkpoint
 
         Raises
         ------
@@ -51,11 +55,19 @@ class SerializerState:
         stored = self._machine.get()
         if stored is None:
             return initial_state(self._settings), {}, self._settings
-        return decode(stored[0], self._settings)
+        return decode(stored[0], self._settings, now_ms)
 
-    def save(self, node: MergeState, waiting: dict[int, Waiting]) -> None:
-        """Write what `load` is to give in the next batch."""
-        self._machine.update((encode(node, waiting, self._settings),))
+    def save(
+        self, node: MergeState, waiting: dict[int, Waiting], in_force: Settings, now_ms: int
+    ) -> None:
+        """Write what `load` is to give, later in this batch or in the next one.
+
+        Parameters
+        ----------
+        in_force : what `load` gave
+        now_ms : as for `load`
+        """
+        self._machine.update((encode(node, waiting, in_force, self._settings, now_ms),))
 
     def get(self, bucket: int, number: int) -> bytes:
         """Read a blob that is there."""
@@ -72,13 +84,26 @@ class SerializerState:
         self._blobs.removeKey((bucket, number))
 
 
-def encode(node: MergeState, waiting: dict[int, Waiting], settings: Settings) -> str:
-    """Write a serializer's state as text."""
+def encode(
+    node: MergeState,
+    waiting: dict[int, Waiting],
+    in_force: Settings,
+    told: Settings,
+    now_ms: int,
+) -> str:
+    """Write a serializer's state as text.
+
+    Parameters
+    ----------
+    in_force, told : the settings of this batch, and of the next one
+    now_ms : when this batch began
+    """
     return json.dumps(
         {
-            "settings": settings.lasting(),
-            "wait_ms": settings.wait_ms,
-            "policy": settings.policy.value,
+            "settings": told.lasting(),
+            "batch_ms": now_ms,
+            "in_force": [in_force.wait_ms, in_force.policy.value],
+            "next": [told.wait_ms, told.policy.value],
             "condition": node.condition.value,
             "boundary": dict(node.serializer.boundary.items()),
             "emitted": node.serializer.emitted,
@@ -90,11 +115,14 @@ def encode(node: MergeState, waiting: dict[int, Waiting], settings: Settings) ->
     )
 
 
-def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting], Settings]:
+def decode(
+    text: str, settings: Settings, now_ms: int
+) -> tuple[MergeState, dict[int, Waiting], Settings]:
     """Read what `encode` wrote; see `SerializerState.load`.
 
-    A batch runs with the wait and the policy that the batch before was told. It may have run
-    already, before a crash, and its rows may be in a table: with others it would give other rows.
+    A batch runs with the wait and the policy that the batch before was told, in all of its calls.
+    It may have run already, before a crash, and its rows may be in a table: with others it would
+    give other rows.
     """
     stored: dict[str, Any] = json.loads(text)
     before, now = stored["settings"], settings.lasting()
@@ -107,7 +135,8 @@ def decode(text: str, settings: Settings) -> tuple[MergeState, dict[int, Waiting
             "merged in another way than before. Pass what it was written with, or choose another "
             "checkpoint"
         )
-    settings = replace(settings, wait_ms=stored["wait_ms"], policy=Policy(stored["policy"]))
+    wait_ms, policy = stored["in_force" if stored["batch_ms"] == now_ms else "next"]
+    settings = replace(settings, wait_ms=wait_ms, policy=Policy(policy))
     streams: Domain[str] = Domain.of("stream", settings.streams)
     boundary: Map[str, int] = Map.build(streams, lambda stream: stored["boundary"][stream])
     node = Node(

@@ -7,6 +7,7 @@ files of tentative rows. The table is partitioned by `tuple_type`, so nothing is
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
+from streamproof.spark_bindings.sunion.rows import nullable
 from streamproof.spark_bindings.sunion.table_files import (
     WRITTEN,
     TableFile,
@@ -71,17 +73,18 @@ def reconcile(
     place = _local("table", table)
     behind = place.with_name(f"{place.name}.late") if late is None else _local("late", late)
     progress = _local("checkpoint", checkpoint)
-    if len({place, behind, progress}) < 3:
+    places = (place, behind, progress)
+    if any(one == other or one in other.parents for one, other in permutations(places, 2)):
         raise WrongArgument(
             f"reconcile was given table={str(place)!r}, late={str(behind)!r} and "
-            f"checkpoint={str(progress)!r}. Each needs a directory of its own, or one would be "
-            "taken for the other. Name three"
+            f"checkpoint={str(progress)!r}. Each needs a directory of its own, outside of the "
+            "others: Delta deletes what it does not know in a table's. Name three"
         )
     writer = merged.writeStream.option("checkpointLocation", str(progress))
     if merged.schema[TUPLE_TYPE].metadata.get(BOUNDED) and {"availableNow", "once"} & {*trigger}:
         raise WrongArgument(
-            f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its clock "
-            "makes batches for ever, so the query would never end. Write for example "
+            f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its "
+            "clock makes batches for ever, so the query would never end. Write for example "
             'processingTime="1 second" and stop the query, or leave out max_delay'
         )
     if trigger:
@@ -126,7 +129,13 @@ def _local(argument: str, place: Path | str) -> Path:
             f"reconcile was given {argument}={place!r}. It must be a directory of this machine, "
             f'without a scheme in front. Write for example {argument}="tables/departures"'
         )
-    return Path(place).resolve()
+    path = Path(place).resolve()
+    if path.exists() and not path.is_dir():
+        raise WrongArgument(
+            f"reconcile was given {argument}={place!r}, which is a file. Nothing was written. Name "
+            "a directory, which need not exist"
+        )
+    return path
 
 
 class TableSink:
@@ -144,7 +153,7 @@ class TableSink:
     """
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
-        schema = stored_schema(merged.schema, table.name)
+        schema = nullable(stored_schema(merged.schema, table.name))
         self._table = OwnedTable(table, schema, checkpoint)
         self._late = OwnedTable(late, schema, checkpoint)
         self._directories = {
