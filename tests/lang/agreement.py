@@ -8,7 +8,7 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from streamproof.lang import Disabled, Domain
@@ -130,13 +130,20 @@ def element_sorts(sort: Any) -> set[str]:
 # --------------------------------------------------------------------------- on many states
 
 
-def tried(examples: int):
-    return settings(
+def tried(examples: int, attempt: int = 0):
+    """Try a test on so many examples, the same ones every time; each attempt has others."""
+    limits = settings(
         max_examples=examples,
-        derandomize=True,  # what is asserted to happen must happen every time
+        database=None,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
+    return lambda test: seed(attempt)(limits(test))
+
+
+def attempts(examples: int) -> list[tuple[int, int]]:
+    """Give how many examples to try, and then, while nothing happens, ten times as many more."""
+    return [(examples, 0), *((10 * examples, attempt) for attempt in range(1, 9))]
 
 
 def agree_on_transition(module: ModuleType, transition: TracedTransition, examples: int) -> None:
@@ -151,9 +158,11 @@ def agree_on_transition(module: ModuleType, transition: TracedTransition, exampl
         happened[assert_transition_agrees(module, transition, arguments, domains)] += 1
 
     # Arbitrary arguments seldom fit to a transition with many guards: then it takes more of them.
-    for number in (examples, 10 * examples):
+    for number, attempt in attempts(examples):
         if not happened["taken"]:
-            tried(number)(given(st.tuples(*(values(sort, domains) for sort in sorts)))(agree))()
+            tried(number, attempt)(
+                given(st.tuples(*(values(sort, domains) for sort in sorts)))(agree)
+            )()
     assert happened["taken"] > 0
 
 
@@ -167,16 +176,19 @@ def agree_on_action(model_class: Any, method: Method, examples: int) -> None:
             happened[assert_action_agrees(traced, model, state, call)] += 1
 
     # Arbitrary states seldom fit to an action with many guards: then it takes more of them.
-    for number in (examples, 10 * examples):
+    for number, attempt in attempts(examples):
         if not happened["taken"]:
-            tried(number)(given(models(model_class), states(model_class))(agree))()
+            tried(number, attempt)(given(models(model_class), states(model_class))(agree))()
     assert happened["taken"] > 0
     if any(command.guard for command in traced.commands_of(method.name)):
         assert happened.total() > happened["taken"] or len(traced.commands_of(method.name)) > 1
 
 
-def agree_on_property(model_class: Any, method: Method, examples: int) -> None:
-    """Compare a property on so many states, some of them walked to."""
+def agree_on_property(model_class: Any, method: Method, examples: int, *, both_ways: bool) -> None:
+    """Compare a property on so many states, some of them walked to; on more until it varies.
+
+    Some hold of nearly all states. That each also fails is for a slow test to see: `both_ways`.
+    """
     traced = trace_model(model_class)
     taken = STATES_TAKEN.get(method.role, 1)
     happened: set[tuple[bool, ...]] = set()
@@ -193,10 +205,11 @@ def agree_on_property(model_class: Any, method: Method, examples: int) -> None:
             )
 
     given_all = given(models(model_class), states(model_class), states(model_class), st.data())
-    for number in (examples, 10 * examples):
+    for number, attempt in attempts(examples) if both_ways else [(examples, 0)]:
         if len(happened) <= 1:
-            tried(number)(given_all(agree))()
-    assert len(happened) > 1, "the property answers alike on all states"
+            tried(number, attempt)(given_all(agree))()
+    assert happened
+    assert len(happened) > 1 or not both_ways, "the property answers alike on all states"
 
 
 def walks(model):

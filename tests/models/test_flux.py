@@ -56,8 +56,10 @@ def test_every_mutant_of_the_notes_is_there_and_dies_as_early():
 @pytest.mark.timeout(900)
 def test_every_mutant_dies_by_its_named_property_in_few_steps():
     file = registry.load("flux")
-    results = run_mutants(
-        file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+    results = list(
+        run_mutants(
+            file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+        )
     )
     fates = {result.mutant.name: result.fate for result in results}
     assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}

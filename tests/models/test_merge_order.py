@@ -25,8 +25,10 @@ def test_maps_and_plain_tuples_give_the_same_states(size):
 
 def test_every_mutant_dies_by_its_named_property_in_few_steps():
     file = registry.load("merge_order")
-    results = run_mutants(
-        file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+    results = list(
+        run_mutants(
+            file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
+        )
     )
     fates = {result.mutant.name: result.fate for result in results}
     assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}

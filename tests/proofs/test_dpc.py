@@ -38,6 +38,10 @@ def test_the_properties_of_the_model_follow(report):
         "operator_is_right.checkpoint",
         "counts_agree",
         "rec_done_is_true",
+        "what_is_complete_is_not_guessed",
+        "a_suspended_node_is_silent",
+        "corrections_are_at_hand",
+        "who_rebuilds_guesses_nothing",
     }
 
 
@@ -48,6 +52,8 @@ def test_undo_names_what_is_stable_and_no_bucket_comes_twice(report):
         "assert begin == s.corrected",
         "assert stable == s.stable",
         "assert count >= 0",
+        "assert not effects or s.tail > 0",
+        "assert self.nothing_is_owed(s)",
     }
 
 
