@@ -33,13 +33,13 @@ def test_an_action_is_followed(model_class, method):
 
 @pytest.mark.parametrize(("model_class", "method"), methods(Zoo, *PROPERTY_ROLES))
 def test_a_property_is_followed(model_class, method):
-    agree_on_property(model_class, method, 40)
+    agree_on_property(model_class, method, 40, both_ways=True)
 
 
 def test_a_property_with_another_role_is_followed():
     (method,) = (m for m in QuietZoo.methods(Role.SOMETIMES) if m.name == "time_passes")
     assert "time_passes" not in {m.name for m in QuietZoo.methods(Role.EVERY_STEP)}
-    agree_on_property(QuietZoo, method, 40)
+    agree_on_property(QuietZoo, method, 40, both_ways=True)
 
 
 def test_an_initial_state_is_followed():

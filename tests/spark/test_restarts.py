@@ -110,6 +110,7 @@ def test_another_session_with_other_settings_changes_nothing(
     assert set(placed(of(TupleType.LATE, output))) == reference(example())[1]
 
 
+@pytest.mark.slow
 def test_another_number_of_serializers_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     for name in NAMES:
         spread(tmp_path / "all", name, [rows_of(range(20)), rows_of(range(20, 40), 20)])
@@ -121,6 +122,7 @@ def test_another_number_of_serializers_is_refused(spark: SparkSession, tmp_path:
         run(more, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_stream_without_rows_holds_the_others_until_it_has_some(
     spark: SparkSession, tmp_path: Path
 ) -> None:
