@@ -64,6 +64,7 @@ class SerializerState:
 
         Parameters
         ----------
+        node, waiting : the machine, and what waits by bucket
         in_force : what `load` gave
         now_ms : as for `load`
         """
@@ -95,6 +96,7 @@ def encode(
 
     Parameters
     ----------
+    node, waiting : the machine, and what waits by bucket
     in_force, told : the settings of this batch, and of the next one
     now_ms : when this batch began
     """
