@@ -26,38 +26,50 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        as_json = bool(kwargs.get("as_json"))
         try:
-            with only_json() if as_json else nullcontext():
-                code = command(*args, **kwargs)
-        except StreamproofError as error:
-            code = ExitCode.WRONG_USE
-            report(error, kwargs, as_json=as_json)
-        except typer.BadParameter:
-            raise  # Typer tells which option, and how it is used
-        except (SystemExit, GeneratorExit) as left:
-            # Python's exit code of `sys.exit()` is 0, which would be a green verdict on nothing.
-            code = ExitCode.WRONG_USE
-            _tell(
-                f"The model ended the program ({left!r}), so nothing is known about it. Put what "
-                'its file does as a script under: if __name__ == "__main__"'
-            )
+            code = _code_of(functools.partial(command, *args, **kwargs))
+            sys.stdout.flush()
         except BrokenPipeError:
             code = ExitCode.UNDETERMINED  # whoever read the report went away before its end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
-            code = ExitCode.WRONG_USE
-            _tell(f"A file could not be used: {error}. Nothing else is known. Give another path")
-        except KeyboardInterrupt:
-            code = ExitCode.UNDETERMINED
-            _tell("Interrupted before there was anything to report.")
-        except Exception:  # noqa: BLE001  Python's own exit code for it, 1, would mean REFUTED
-            code = ExitCode.INTERNAL_ERROR
-            traceback.print_exc()
-            _tell("This is a mistake in streamproof, not in your model.")
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(nowhere, stream.fileno())
         raise typer.Exit(int(code))
 
     return run
+
+
+def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
+    """Run a command; report how it failed, if it did."""
+    asked = command.keywords
+    as_json = bool(asked.get("as_json"))
+    try:
+        with only_json() if as_json else nullcontext():
+            return command()
+    except StreamproofError as error:
+        report(error, asked, as_json=as_json)
+        return ExitCode.WRONG_USE
+    except BrokenPipeError:
+        raise
+    except typer.BadParameter:
+        raise  # Typer tells which option, and how it is used
+    except (SystemExit, GeneratorExit) as left:
+        # Python's exit code of `sys.exit()` is 0, which would be a green verdict on nothing.
+        _tell(
+            f"The model ended the program ({left!r}), so nothing is known about it. Put what "
+            'its file does as a script under: if __name__ == "__main__"'
+        )
+        return ExitCode.WRONG_USE
+    except OSError as error:
+        _tell(f"A file could not be used: {error}. Nothing else is known. Give another path")
+        return ExitCode.WRONG_USE
+    except KeyboardInterrupt:
+        _tell("Interrupted before there was anything to report.")
+        return ExitCode.UNDETERMINED
+    except Exception:  # noqa: BLE001  Python's own exit code for it, 1, would mean REFUTED
+        traceback.print_exc()
+        _tell("This is a mistake in streamproof, not in your model.")
+        return ExitCode.INTERNAL_ERROR
 
 
 def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) -> None:

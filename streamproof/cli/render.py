@@ -38,15 +38,22 @@ COLOURS = {
 }
 
 
+class _Console(Console):
+    """A console that leaves the exit code to the command: that of Rich, 1, would mean REFUTED."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Give the console for results."""
-    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    return _Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
 
 def error_console() -> Console:
     """Give the console for errors and progress, which must not mix with results in a pipe."""
     wide = None if sys.stderr.isatty() else PIPED_WIDTH
-    return Console(stderr=True, width=wide, highlight=False)
+    return _Console(stderr=True, width=wide, highlight=False)
 
 
 def print_json(value: Json) -> None:

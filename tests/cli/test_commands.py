@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -359,6 +360,17 @@ def test_the_installed_command_runs_and_stays_plain_in_a_pipe(file):
     assert ran.stderr == ""
     assert "\x1b" not in ran.stdout
     assert all(len(line) <= PIPED_WIDTH for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("target", ["examples/lease.py", "there_is_no_such_model"])
+def test_a_reader_that_went_away_is_not_taken_for_a_verdict(target):
+    """The exit code of an exception that nobody catches, 1, would mean REFUTED."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", "from streamproof.cli import main; main()", "check", target]
+    ran = subprocess.run(command, stdout=writing, stderr=writing, check=False)
+    os.close(writing)
+    assert ran.returncode == ExitCode.UNDETERMINED
 
 
 @pytest.mark.parametrize("command", ["check", "simulate", "forecast"])
