@@ -202,13 +202,13 @@ def check(
     ClaimsDisabled : under python -O
     """
     check_first(model)
-    meter = Meter()
+    meter, limits = Meter(), limits or Limits()
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
     findings = list(safety_findings(model, Evidence.of_search(found), premises))
     promised = promise_names(model)
     if liveness and promised:
-        findings += promise_findings(model, found)
+        findings += promise_findings(model, found, limits, on_progress)
     seconds = meter.seconds
     return CheckReport(
         type(model).__name__,

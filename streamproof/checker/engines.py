@@ -171,11 +171,14 @@ def explore(
     is_small = found.stopped is None or found.counts.distinct < small
     if is_small or small == limits.states_max or found.stopped == INTERRUPTED:
         return found
-    if not is_traceable(type(model)):
-        return reference.explore(model, limits=limits, on_progress=on_progress)
-    return explore_natively(
-        model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
-    )
+    try:
+        if not is_traceable(type(model)):
+            return reference.explore(model, limits=limits, on_progress=on_progress)
+        return explore_natively(
+            model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
+        )
+    except KeyboardInterrupt:  # while the native engine was being loaded
+        return replace(found, stopped=INTERRUPTED)
 
 
 def is_traceable(model_class: type[Model[Any]]) -> bool:

@@ -49,8 +49,8 @@ class Exploration:
     witnesses : per `sometimes` property (with its arguments) that was reached, a shortest way there
     stopped : why the search ended before all states were visited, other than a broken property
     engine : which engine searched
-    decide_liveness : decides the promises on the states that were found, all of them; None for an
-        engine that leaves it to `liveness.decide_liveness`
+    decide_liveness : decides the promises on the states that were found, all of them, within the
+        limits of the search; None for an engine that leaves it to `liveness.decide_liveness`
     reduction : what symmetry saved, if it was made use of; promises are not decided then
     resumed : how many of the distinct states an earlier process had found
     """

@@ -70,15 +70,25 @@ class Limits:
                 f"the {waiting:,} states at depth {depth} were not expanded: raise --depth-max"
             )
 
-    def check_memory(self) -> None:
+    def check_memory(self, more_mb: int = 0, purpose: str = "") -> None:
         """Stop before the machine runs out of memory.
+
+        Parameters
+        ----------
+        more_mb : what is about to be taken, in MiB
+        purpose : what for
 
         Raises
         ------
-        LimitReached : if the process holds more than allowed
+        LimitReached : if the process holds more than allowed, or would then
         """
         allowed = self.memory_mb_max or default_memory_mb()
         used = memory_mb()
+        if purpose and used + more_mb > allowed:
+            raise LimitReached(
+                f"{purpose} takes about {more_mb:,} MiB of memory; the search holds {used:,} and "
+                f"may hold {allowed:,}: raise --memory"
+            )
         if used > allowed:
             raise LimitReached(
                 f"the search holds {used:,} MiB of memory and may hold {allowed:,}: raise --memory"

@@ -12,13 +12,22 @@ import networkx as nx
 
 from streamproof.checker.exploration import Path
 from streamproof.checker.lasso import Fair, Lasso, Liveness, Promise, liveness_of
+from streamproof.checker.limits import Limits
+from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
 from streamproof.lang import Disabled
 from streamproof.lang.model import Fairness, Model
 
 
-def decide_liveness(model: Model[Any]) -> Liveness:
-    """Decide every promise of a model, whose actions and claims are known not to fail."""
-    graph = _Graph.of(model)
+def decide_liveness(
+    model: Model[Any], limits: Limits | None = None, on_progress: OnProgress = ignore
+) -> Liveness:
+    """Decide every promise of a model, whose actions and claims are known not to fail.
+
+    Raises
+    ------
+    LimitReached : if all states and steps take more memory than allowed
+    """
+    graph = _Graph.of(model, limits or Limits(), on_progress)
     return liveness_of(model, graph.find_lasso, lambda promise: bool(graph.starts(promise)))
 
 
@@ -38,7 +47,7 @@ class _Graph:
     found_from: list[tuple[int, int] | None]
 
     @classmethod
-    def of(cls, model: Model[Any]) -> _Graph:
+    def of(cls, model: Model[Any], limits: Limits, on_progress: OnProgress) -> _Graph:
         """Visit every state."""
         numbers: dict[Any, int] = {}
         found_from: list[tuple[int, int] | None] = []
@@ -48,6 +57,10 @@ class _Graph:
         initial, states = len(numbers), list(numbers)
         steps: list[dict[int, int]] = []
         for number, state in enumerate(states):  # which grows meanwhile
+            if number % REPORT_EVERY == 0:
+                limits.check_memory()
+                deciding = f"promises, {number:,} states taken up"
+                on_progress(Progress(number, len(states), 0, deciding=deciding))
             steps.append({})
             for action, (call, act) in enumerate(model.ground_actions):
                 try:

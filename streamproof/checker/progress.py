@@ -21,6 +21,7 @@ class Progress:
     depth : states on a path to the ones that are being expanded
     level_ends : per depth up to this one, how many distinct states there are up to it
     resumed : how many of the expanded states an earlier process has expanded
+    deciding : what is being decided on all states, in words; empty while they are searched
     """
 
     expanded: int
@@ -28,6 +29,7 @@ class Progress:
     depth: int
     level_ends: Sequence[int] = ()
     resumed: int = 0
+    deciding: str = ""
 
     @property
     def queue(self) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from streamproof.checker.counterexample import lasso_trace
-from streamproof.checker.exploration import Exploration
+from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.lasso import Lasso, Liveness, fair_actions
+from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.progress import OnProgress, ignore
 from streamproof.lang.model import PROMISES, Call, Model, Role
 from streamproof.models.verdict import Exhausted, Finding, Kind, Refuted, Undetermined, Verdict
 
@@ -16,14 +19,22 @@ NOT_WITH_SYMMETRY = (
 KINDS = {Role.LEADS_TO: Kind.LEADS_TO, Role.EVENTUALLY: Kind.EVENTUALLY}
 
 
-def promise_findings(model: Model[Any], found: Exploration) -> list[Finding]:
-    """Decide the promises of a model; they are unknown if not all of its states were visited."""
-    methods = [(role, method) for role in PROMISES for method in model.methods(role)]
+def promise_findings(
+    model: Model[Any], found: Exploration, limits: Limits, on_progress: OnProgress = ignore
+) -> list[Finding]:
+    """Decide the promises of a model.
+
+    They are unknown if not all of its states were visited, if there is not enough memory for all
+    steps, or if the user has no time to wait for it.
+    """
     reason = found.unfinished or (NOT_WITH_SYMMETRY if found.reduction else None)
     if reason:
-        unknown = Undetermined((reason,), found.counts)
-        return [Finding(method.name, KINDS[role], unknown) for role, method in methods]
-    known = found.decide_liveness() if found.decide_liveness else _decide(model)
+        return _unknown(model, found, reason)
+    try:
+        known = (found.decide_liveness or partial(_decide, model, limits, on_progress))()
+    except (LimitReached, KeyboardInterrupt) as end:
+        return _unknown(model, found, str(end) or INTERRUPTED)
+    methods = [(role, method) for role in PROMISES for method in model.methods(role)]
     note = ""
     if known.unneeded:
         note = f"holds without the fairness of {', '.join(sorted(known.unneeded))} as well"
@@ -33,10 +44,18 @@ def promise_findings(model: Model[Any], found: Exploration) -> list[Finding]:
     ]
 
 
-def _decide(model: Model[Any]) -> Liveness:
+def _unknown(model: Model[Any], found: Exploration, reason: str) -> list[Finding]:
+    return [
+        Finding(method.name, KINDS[role], Undetermined((reason,), found.counts))
+        for role in PROMISES
+        for method in model.methods(role)
+    ]
+
+
+def _decide(model: Model[Any], limits: Limits, on_progress: OnProgress) -> Liveness:
     from streamproof.checker.liveness import decide_liveness  # networkx takes a while to load
 
-    return decide_liveness(model)
+    return decide_liveness(model, limits, on_progress)
 
 
 def _verdict(model: Model[Any], found: Exploration, known: Liveness, name: str) -> Verdict:

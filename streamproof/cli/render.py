@@ -159,6 +159,9 @@ def progress_line() -> Iterator[OnProgress]:
 
 def line_of(progress: Progress, meter: Meter, memory_mb_now: int) -> str:
     """Say how far a search is, in one line of at most 100 columns."""
+    if progress.deciding:
+        states = f"{short(progress.distinct)} distinct"
+        return f"{states}, deciding {progress.deciding}, {memory_mb_now:,} MiB"
     rate = meter.rate(progress.expanded - progress.resumed)
     line = (
         f"{short(progress.distinct)} distinct, depth {progress.depth:,}, "

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.checker import Limits, check, limits
-from streamproof.models.verdict import Undetermined
+from streamproof.checker import Limits, check, engines, explore, limits
+from streamproof.checker.native.engine import explore as explore_natively
+from streamproof.models import registry
+from streamproof.models.verdict import Status, Undetermined
 from tests.checker.walks import Counter
 
 
@@ -77,3 +79,55 @@ def test_no_more_threads_are_useful_than_there_are_cores(count, useful, monkeypa
 def test_a_container_is_not_believed_to_have_the_whole_machine(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda self: "104857600\n")
     assert limits.default_memory_mb() == 75
+
+
+DECIDING = {"reference": explore, "native": explore_natively}
+
+
+@pytest.mark.parametrize("engine", DECIDING.values(), ids=DECIDING)
+def test_memory_is_limited_while_promises_are_decided_too(engine, monkeypatch):
+    """The search itself fits: it is deciding that would not."""
+    model = registry.build("chandy_lamport", "small")
+    found = engine(model)
+
+    def searched(model, **_):
+        monkeypatch.setattr(limits, "memory_mb", lambda: 10_000)
+        return found
+
+    monkeypatch.setattr(limits, "default_memory_mb", lambda: 9_999)
+    report = check(model, engine=searched)
+    assert report.safety.status is Status.EXHAUSTED
+    assert isinstance(report.liveness, Undetermined)
+    assert "raise --memory" in report.liveness.reasons[0]
+    assert report.counts.distinct == 141
+
+
+def test_what_deciding_takes_is_told_before_it_is_taken():
+    with pytest.raises(limits.LimitReached, match=r"deciding takes about 1,000,000,000 MiB"):
+        Limits().check_memory(10**9, "deciding")
+
+
+@pytest.mark.parametrize("engine", DECIDING.values(), ids=DECIDING)
+def test_an_interrupt_while_promises_are_decided_keeps_what_was_found(engine):
+    """Told by the progress, as a key that is pressed at that moment would be."""
+
+    def interrupt(progress):
+        if progress.deciding:
+            raise KeyboardInterrupt
+
+    model = registry.build("chandy_lamport", "small")
+    report = check(model, engine=engine, on_progress=interrupt)
+    assert report.interrupted
+    assert report.safety.status is Status.EXHAUSTED
+    assert isinstance(report.liveness, Undetermined)
+    assert report.counts.distinct == 141
+
+
+def test_an_interrupt_between_the_engines_keeps_what_the_first_has_found(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "explore_natively", interrupted)
+    report = check(registry.build("chandy_lamport", "ring"), engine=engines.explore)
+    assert report.interrupted
+    assert report.counts.distinct == engines.SMALL

@@ -49,6 +49,13 @@ def test_the_line_fits_100_columns_however_large_the_numbers():
     assert len(line) <= 100 - len("* ")
 
 
+def test_the_line_tells_what_is_decided_once_all_states_are_found():
+    progress = Progress(10, 12_345, 0, deciding="every_snapshot_completes")
+    assert line_of(progress, Meter(), 1_234) == (
+        "12.3 k distinct, deciding every_snapshot_completes, 1,234 MiB"
+    )
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [

@@ -85,8 +85,12 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
         if search.found.event is Event.NONE and not path.steps:
             starts = path.start + 1  # those behind it were not looked at
     counts = counts_of(model, search.distinct, starts, search.depth, search.fired)
-    witnesses = _witnesses(model, search)
-    note_premises(model, search)
+    witnesses: dict[Call, Path] = {}
+    try:
+        witnesses = _witnesses(model, search)
+        note_premises(model, search)
+    except KeyboardInterrupt:
+        stopped = INTERRUPTED
     decide = partial(_decide_liveness, model, search)
     return Exploration(
         counts,

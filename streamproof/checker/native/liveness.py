@@ -26,11 +26,23 @@ from streamproof.checker.native.components import (
 )
 from streamproof.checker.native.partition import NO_LINK
 from streamproof.checker.native.search import Search
+from streamproof.checker.progress import Progress
 from streamproof.lang.model import Fairness, Model
+
+STEP_BYTES = 30
+"""What each step takes while all of them are sorted."""
 
 
 def decide_liveness(model: Model[Any], search: Search) -> Liveness:
-    """Decide every promise of a model, all of whose states a search has found."""
+    """Decide every promise of a model, all of whose states a search has found.
+
+    Raises
+    ------
+    LimitReached : if all steps take more memory than the search may hold
+    """
+    steps = sum(search.fired)
+    purpose = f"deciding the promises on {steps:,} steps"
+    search.limits.check_memory(steps * STEP_BYTES >> 20, purpose)
     graph = _Graph(model, search)
     return liveness_of(model, graph.find_lasso, graph.is_asked)
 
@@ -49,6 +61,7 @@ class _Graph:
 
     def find_lasso(self, promise: Promise, fair: Fair) -> Lasso | None:
         """Find a fair run on which a promise is made and not kept."""
+        _tell(self.search, promise.call.name)
         open_ = self._marks(2 * self.place[promise.call] + 1) == 0
         begun = self._nearest_first(np.flatnonzero(self._begun(promise) & open_))
         kinds = np.zeros(self.actions, np.int8)
@@ -126,12 +139,19 @@ class _Graph:
         return number, _back(number, before, by)[1]
 
 
+def _tell(search: Search, deciding: str) -> None:
+    """Look at memory, and tell what is being done."""
+    search.limits.check_memory()
+    search.on_progress(Progress(search.kept, search.kept, search.depth, deciding=deciding))
+
+
 def _steps(search: Search, first: NDArray[Any]) -> Steps:
     """Take every step once more and sort them by the state that they lead from."""
     sources, actions, targets = [], [], []
     for worker, offset in zip(search.workers, first, strict=False):
         begin = 0
         while begin < worker.part.count:
+            _tell(search, f"promises, {int(offset) + begin:,} states taken up")
             end = worker.expand_again(begin)
             for owner, base in zip(search.partitions, first, strict=False):
                 place = worker.written_for(owner)
