@@ -21,6 +21,8 @@ from streamproof.models import registry
 
 ROOT = Path(__file__).parents[1]
 FULL = 1_000_000
+LARGE_FROM = 10_000
+"""States from which a quarter of them may be searched, and not half."""
 LARGE: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("benchmarks/traced_two_phase_commit.py", {"managers": 9}, 10_340_352),
     ("benchmarks/traced_two_phase_commit.py", {"managers": 10}, 61_515_776),
@@ -32,10 +34,10 @@ LARGE: tuple[tuple[str, dict[str, Any], int], ...] = (
 def measure(target: str, size: dict[str, Any], truth: int) -> dict[str, Any]:
     """Forecast a size whose states are known."""
     model_class = registry.find(str(ROOT / target) if target.endswith(".py") else target)
-    limit = min(FULL, truth // 2)
+    limit = min(FULL, truth // 4 if truth >= LARGE_FROM else truth // 2)
     began = time.perf_counter()
-    found = forecast(model_class, size, budget=Budget(limit, limit))
-    guess = found.from_smaller  # raised to half of the truth, it could hardly be wrong
+    found = forecast(model_class, size, budget=Budget(limit, limit), symmetry=False)
+    guess = found.states
     return {
         "model": Path(target).stem,
         "size": ", ".join(f"{name}={value}" for name, value in size.items()),
@@ -45,7 +47,8 @@ def measure(target: str, size: dict[str, Any], truth: int) -> dict[str, Any]:
         "estimate": guess and round(guess.value),
         "factor": guess and round(guess.factor, 2),
         "ratio": guess and round(guess.value / truth, 3),
-        "raised": found.is_raised,
+        "smaller": found.from_smaller and round(found.from_smaller.value),
+        "levels": found.from_levels and round(found.from_levels.value),
         "reason": found.reason,
         "seconds": round(time.perf_counter() - began, 1),
     }

@@ -53,6 +53,8 @@ class Exploration:
         limits of the search; None for an engine that leaves it to `liveness.decide_liveness`
     reduction : what symmetry saved, if it was made use of; promises are not decided then
     resumed : how many of the distinct states an earlier process had found
+    level_ends : per level that is complete, how many states were kept up to it
+    expanded : how many states' steps were taken
     """
 
     counts: Counts
@@ -64,6 +66,8 @@ class Exploration:
     decide_liveness: Callable[[], Liveness] | None = None
     reduction: Reduction | None = None
     resumed: int = 0
+    level_ends: tuple[int, ...] = ()
+    expanded: int = 0
 
     @property
     def kept(self) -> int:

@@ -44,7 +44,15 @@ def explore(
         path = search.path_to(*search.asked) if search.asked else None
         raise BrokenModel.by(model, path, "a property or @init", error) from error
     counts = counts_of(model, len(search.order), search.starts, search.depth, search.fired)
-    return Exploration(counts, tuple(search.broken), search.path, search.witnesses, stopped)
+    return Exploration(
+        counts,
+        tuple(search.broken),
+        search.path,
+        search.witnesses,
+        stopped,
+        level_ends=tuple(search.level_ends),
+        expanded=search.expanded,
+    )
 
 
 class _Search(Generic[S]):
@@ -58,7 +66,8 @@ class _Search(Generic[S]):
         self.seen: set[S] = set()
         self.order: list[S] = []  # the same states, as found: a queue of which nothing is removed
         self.parents, self.taken = array("q"), array("q")  # per state: found from where, by what
-        self.starts = self.depth = 0
+        self.starts = self.depth = self.expanded = 0
+        self.level_ends: list[int] = []
         self.unmet: list[Check[S]] = list(self.properties.sometimes)
         self.witnesses: dict[Call, Path] = {}
         self.asked: tuple[int, ...] = ()  # arguments of `path_to`: what properties are asked about
@@ -73,16 +82,17 @@ class _Search(Generic[S]):
                 self.visit(state, start, _START)
             if self.broken:
                 return
-        ends = [0]
+        ends = self.level_ends
         for index, state in enumerate(self.order):  # which grows meanwhile
-            if index == ends[-1]:
+            if index == (ends[-1] if ends else 0):
                 ends.append(len(self.order))
                 self.depth += index > 0
                 self.limits.check_depth(self.depth, ends[-1] - index)
             if index % REPORT_EVERY == 0:
                 self.limits.check_memory()
-                self.on_progress(Progress(index, len(self.order), self.depth, ends[1:]))
+                self.on_progress(Progress(index, len(self.order), self.depth, tuple(ends)))
             self.expand(index, state)
+            self.expanded = index + 1
             if self.broken:
                 return
 

@@ -85,7 +85,7 @@ def to_json(found: Forecast, sized: Sized, memory_mb: int) -> Json:
         "is_exact": found.is_exact,
         "states": _between(found.states),
         "from_smaller": _between(found.from_smaller),
-        "is_raised": found.is_raised,
+        "from_levels": _between(found.from_levels),
         "steps": _between(found.steps),
         "memory": _memory(found, memory_mb),
         "seconds": found.seconds,
@@ -149,13 +149,22 @@ def _conclusion(found: Forecast, memory_mb: int) -> str:
         )
     states, steps, (fast, slow) = found.states, found.steps, found.seconds or (0.0, 0.0)
     fits = {True: "which fits into", False: "MORE than", None: "perhaps more than"}[needs["fits"]]
-    note = " (smaller sizes point to fewer than were found already)" if found.is_raised else ""
     return (
-        f"about {states.value:,.0f} states ({_span(states)}), {steps.value:,.0f} generated{note}\n"
+        f"about {states.value:,.0f} states ({_span(states)}), {steps.value:,.0f} generated\n"
+        f"{_sources(found)}"
         f"about {needs['expected_mb']:,.0f} MiB, {fits} the {memory_mb:,} MiB allowed; "
         f"{found.cost.bytes_per_state:.0f} bytes a state\n"
         f"about {fast:,.1f} to {slow:,.1f} s with one thread, compiling apart"
     )
+
+
+def _sources(found: Forecast) -> str:
+    """Say what each kind of evidence points to, and which one there is none of."""
+    smaller, levels = (
+        f"{one.value:,.0f} ({_span(one)})" if one else "nothing certain"
+        for one in (found.from_smaller, found.from_levels)
+    )
+    return f"  smaller sizes point to {smaller}, the levels found so far to {levels}\n"
 
 
 def _memory(found: Forecast, memory_mb: int) -> Json:

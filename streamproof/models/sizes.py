@@ -88,6 +88,17 @@ def settings(model_class: type[Model[Any]]) -> Mapping[str, Any]:
     return {name: hints.get(name, int) for name in inspect.signature(model_class.sized).parameters}
 
 
+def completed(model_class: type[Model[Any]], size: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the settings that a size leaves as they are by default."""
+    if _is_plain(model_class):
+        fields = dataclasses.fields(model_class)
+        known = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    else:
+        parameters = inspect.signature(model_class.sized).parameters.values()
+        known = {p.name: p.default for p in parameters if p.default is not p.empty}
+    return {**known, **size}
+
+
 def _is_plain(model_class: type[Model[Any]]) -> bool:
     """Tell whether `sized` was not overridden, so that the fields are the settings."""
     return getattr(model_class.sized, "__func__", None) is getattr(Model.sized, "__func__", None)

@@ -14,6 +14,7 @@ from streamproof.checker.forecast.growth import (
     Tail,
     estimate,
     next_of,
+    together,
 )
 
 DOMAIN = Axis("domain", Kind.SIZE, 1, 9)
@@ -102,3 +103,24 @@ def test_what_is_further_away_is_less_certain():
 )
 def test_a_sequence_is_continued_as_its_tail_says(values, tail, expected):
     assert next_of(values, tail) == pytest.approx(expected)
+
+
+def test_of_two_estimates_the_surer_one_counts_more():
+    sure, unsure = Estimate(math.log(100), 0.1), Estimate(math.log(400), 1.0)
+    both = together(sure, unsure, 1)
+    assert both is not None
+    assert 100 < both.value < 110
+    assert both.factor > sure.factor  # since they are apart
+    assert together(sure, None, 1) == together(None, sure, 1) == sure.at_least(1)
+    assert together(None, None, 1) is None
+    assert together(known := Estimate(math.log(100), 0.0), unsure, 1) == known.at_least(1)
+
+
+def test_smaller_sizes_that_point_to_less_than_was_found_are_trusted_less():
+    smaller, levels = Estimate(math.log(100), 0.1), Estimate(math.log(400), 0.7)
+    before, after = together(smaller, levels, 99), together(smaller, levels, 150)
+    assert before is not None
+    assert after is not None
+    assert before.value < 110
+    assert 250 < after.value < 400
+    assert after.low >= 150

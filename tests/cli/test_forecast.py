@@ -21,7 +21,11 @@ def run(*arguments: str):
     ("arguments", "code", "said"),
     [
         ((EXAMPLE, "--size", "small"), ExitCode.GREEN, "exactly 288 states, 1,146 generated"),
-        ((EXAMPLE, "--set", "managers=4", "--states-max", "600"), ExitCode.GREEN, "about 1,5"),
+        (
+            (EXAMPLE, "--set", "managers=4", "--states-max", "600"),
+            ExitCode.GREEN,
+            "sizes point to 1,5",
+        ),
         ((EXAMPLE, "--set", "managers=4", "--states-max", "20"), ExitCode.UNDETERMINED, "too few"),
         ((EXAMPLE, "--size", "huge"), ExitCode.WRONG_USE, "has no size 'huge'"),
         ((EXAMPLE, "--set", "managers=4", "--size", "small"), ExitCode.WRONG_USE, "both say"),

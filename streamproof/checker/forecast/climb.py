@@ -29,7 +29,7 @@ ROOM = 10
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A size, and what a search of it found; None if there is no such size."""
+    """A size, and what a search of it found; None if there is no such size, or nothing in it."""
 
     size: Mapping[str, Any]
     result: Exploration | None
@@ -76,7 +76,7 @@ class Climb:
             shrinking = self._shrinking()
             if shrinking is None:
                 return ""
-            self.ladder, self.searches = self.ladder.without(shrinking), 0
+            self.ladder, self.searches = self.ladder.without(*shrinking), 0
         return "there are too many smaller sizes on the way: ask for a smaller one"
 
     def counts(self, what: str) -> dict[Point, int]:
@@ -106,7 +106,8 @@ class Climb:
             try:
                 model = at_size(self.model_class, size)
                 check_assumptions(model)
-                self.found[key] = Searched(size, self._explore(model))
+                found = self._explore(model)
+                self.found[key] = Searched(size, found if found.counts.distinct else None)
             except (StreamproofError, ValueError, LookupError, ArithmeticError):
                 self.found[key] = Searched(size, None)
         return self.found[key].result
@@ -180,11 +181,14 @@ class Climb:
         guess = estimate(known, below, self.ladder.axes)
         return guess.value if guess else max(known.values(), default=1)
 
-    def _shrinking(self) -> int | None:
-        """Find an axis on which a step up did not lead to more states: it is no measure of size."""
+    def _shrinking(self) -> tuple[int, int] | None:
+        """Find an axis, and a level of it, from where a step up led to fewer states.
+
+        That level is no measure of size: 0, say, which may stand for no bound at all.
+        """
         known = self.counts("distinct")
         for number in range(len(self.ladder.axes)):
             for point, states in known.items():
                 if states < known.get(down(point, number), 0):
-                    return number
+                    return number, point[number] - 1
         return None

@@ -11,15 +11,16 @@ from typing import Any
 from streamproof.checker.engines import Engine, explore, explore_natively, is_traceable
 from streamproof.checker.exploration import Exploration
 from streamproof.checker.forecast.climb import Climb, Searched
-from streamproof.checker.forecast.growth import Estimate, down, estimate
+from streamproof.checker.forecast.growth import Estimate, down, estimate, together
 from streamproof.checker.forecast.ladder import Ladder
+from streamproof.checker.forecast.levels import estimate_from_levels
 from streamproof.checker.forecast.multipliers import Multipliers, multipliers_of
 from streamproof.checker.limits import Limits, memory_mb
 from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
 from streamproof.lang.model import Model
-from streamproof.models.sizes import at_size
+from streamproof.models.sizes import at_size, completed
 from streamproof.models.verdict import Counts
 
 KNOWN_LEAST = 3
@@ -27,7 +28,7 @@ KNOWN_LEAST = 3
 SMALL = 3_000
 """States up to which each is looked at in Python, for what multiplies them."""
 FACTOR_MAX = 30.0
-"""How far off an estimate may be before it is none."""
+"""How far off the middle of an interval may be, either way, before there is no estimate."""
 TIME_FACTOR = 2.0
 """How much faster or slower a step may be than those at the start of the search."""
 _MIB = 1 << 20
@@ -96,8 +97,9 @@ class Forecast:
     engine : which engine the costs are of
     sizes : what was searched, in that order; the wanted size comes first
     states, steps : estimates; without a deviation where they are exact; None if there is none
-    from_smaller : the states as the smaller sizes alone have it; `states` is raised to what the
-        first part of the search, or a smaller size, has found already
+    from_smaller, from_levels : the states as the smaller sizes alone have it, and as the levels of
+        the first part of the search have it; `states` is both together, and not below what was
+        found already
     settings : by axis, how many times as many states a step of it makes, at the largest size known
     reason : why there is no estimate; empty if there is one
     """
@@ -108,6 +110,7 @@ class Forecast:
     states: Estimate | None
     steps: Estimate | None
     from_smaller: Estimate | None
+    from_levels: Estimate | None
     settings: Mapping[str, float]
     multipliers: Multipliers | None
     reason: str = ""
@@ -116,13 +119,6 @@ class Forecast:
     def is_exact(self) -> bool:
         """Whether the wanted size itself was searched to its end."""
         return not self.sizes[0].outcome
-
-    @property
-    def is_raised(self) -> bool:
-        """Whether the smaller sizes point to fewer states than were found already."""
-        if self.states is None or self.from_smaller is None:
-            return False
-        return self.states.logarithm > self.from_smaller.logarithm
 
     @property
     def seconds(self) -> tuple[float, float] | None:
@@ -194,6 +190,7 @@ class _Forecaster:
     def run(self) -> Forecast:
         model = at_size(self.model_class, self.size)
         check_assumptions(model)
+        self.size = completed(self.model_class, self.size)
         first, cost = self._search_wanted(model)
         self.climb = Climb(
             self.model_class,
@@ -204,16 +201,22 @@ class _Forecaster:
             {repr(dict(self.size)): Searched(self.size, first)},
         )
         reason = self.climb.run() if first.unfinished else ""
-        states = self._estimate("distinct") if not reason else None
-        steps = self._estimate("generated") if not reason else None
-        reason = reason or self._doubt(states)
+        smaller = levels = states = steps = None
+        if not reason:
+            smaller, levels = self._from_smaller("distinct"), self._from_levels(first)
+            states = together(smaller, levels, self.climb.most_found("distinct"))
+            by_levels = levels and levels.times(first.counts.generated / first.expanded)
+            generated = self._from_smaller("generated")
+            steps = together(generated, by_levels, self.climb.most_found("generated"))
+            reason = self._doubt(states)
         return Forecast(
             "native" if self.is_traced else "reference",
             tuple(self._explored()),
             cost,
-            states and (None if reason else states.at_least(self.climb.most_found("distinct"))),
-            steps and (None if reason else steps.at_least(self.climb.most_found("generated"))),
             None if reason else states,
+            None if reason else steps,
+            smaller,
+            levels,
             self._last_steps(),
             self._multipliers(),
             reason,
@@ -236,18 +239,30 @@ class _Forecaster:
         share = found.kept / found.counts.distinct  # with symmetry it only shrinks later on
         return found, Cost(bytes_per_state(Program(model, {}).layout.words) * share, seconds)
 
-    def _estimate(self, what: str) -> Estimate | None:
-        return estimate(self.climb.counts(what), self.climb.ladder.points(), self.climb.ladder.axes)
+    def _from_smaller(self, what: str) -> Estimate | None:
+        """Estimate a count from those of smaller sizes; None if they are too few."""
+        known, ladder = self.climb.counts(what), self.climb.ladder
+        if not self.is_exact and len(known) < KNOWN_LEAST:
+            return None
+        return estimate(known, ladder.points(), ladder.axes)
+
+    def _from_levels(self, first: Exploration) -> Estimate | None:
+        """Estimate the states from the levels of the search's first part.
+
+        With symmetry the last states to be found stand for more than the first, so it does not say.
+        """
+        if self.is_exact or first.reduction or not first.expanded:
+            return None
+        return estimate_from_levels(first.level_ends)
 
     def _doubt(self, states: Estimate | None) -> str:
         """Say why an estimate is none."""
         if self.is_exact:
             return ""
         known = len(self.climb.counts("distinct"))
-        if states is None or known < KNOWN_LEAST:
+        if states is None:
             return f"only {known} smaller sizes could be searched to their end: too few to go by"
-        if states.factor > FACTOR_MAX:
-            states = states.at_least(self.climb.most_found("distinct"))
+        if states.high > FACTOR_MAX**2 * states.low:
             return (
                 f"it is too far away, or growth is too uneven: anything from "
                 f"{states.low:,.3g} to {states.high:,.3g} states would be possible"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from itertools import pairwise
 from typing import TypeAlias
@@ -32,6 +32,8 @@ MISSES_LEAST = 3
 """Known counts that must have been estimated before deviations may be taken to be too large."""
 MISS_LEAST = 0.3
 """How much too large they may be taken to be."""
+TOO_SURE = 1.3
+"""By how much the deviation of two estimates together was found to be too small."""
 SPREAD = 2.0
 """Standard deviations on each side that an interval spans."""
 FACTOR_LEAST = 1.05
@@ -115,6 +117,10 @@ class Estimate:
         """What the number hardly lies above."""
         return max(self.value * self.factor, self.least)
 
+    def times(self, factor: float) -> Estimate:
+        """Multiply the number by what is known exactly."""
+        return Estimate(self.logarithm + math.log(factor), self.deviation)
+
     def at_least(self, count: int) -> Estimate:
         """Raise an estimate to what is known to be there, and trust it the less for that."""
         lacking = max(0.0, math.log(count) - self.logarithm)
@@ -143,6 +149,29 @@ def estimate(
     if found is None:
         return None
     return Estimate(found.logarithm, found.deviation * _scale(misses[best]))
+
+
+def together(smaller: Estimate | None, levels: Estimate | None, least: int) -> Estimate | None:
+    """Put two estimates of one number together, each weighed by how far it may be off.
+
+    Parameters
+    ----------
+    smaller : from smaller sizes; if more was found already, it is trusted the less
+    levels : from the levels of a search that goes on
+    least : what the number is known not to lie below
+    """
+    if smaller is None or levels is None or smaller.deviation == 0:
+        one = smaller or levels
+        return one and one.at_least(least)
+    if smaller.value < least:
+        away = abs(smaller.logarithm - levels.logarithm)
+        smaller = replace(smaller, deviation=smaller.deviation + away / 2)
+    found = [one.at_least(least) for one in (smaller, levels)]
+    weights = [one.deviation**-2 for one in found]
+    mean = float(np.average([one.logarithm for one in found], weights=weights))
+    squares = [(one.logarithm - mean) ** 2 for one in found]
+    variance = 1 / sum(weights) + float(np.average(squares, weights=weights))
+    return Estimate(mean, TOO_SURE * math.sqrt(variance), least)
 
 
 def next_of(values: Sequence[float], tail: Tail) -> float:

@@ -6,7 +6,7 @@ import itertools
 import math
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamproof.checker.forecast.growth import Axis, Kind, Point
@@ -32,15 +32,25 @@ class Ladder:
 
     @staticmethod
     def to(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Ladder:
-        """Find what can be made smaller: numbers, domains, tuples of numbers and these."""
+        """Find what can be made smaller: numbers, domains, lengths of tuples, numbers in these.
+
+        Parameters
+        ----------
+        size : every setting, those with a default too
+        """
         kinds = settings(model_class)
         axes = [axis for name, value in size.items() for axis in _axes(name, value, kinds[name])]
         axes = [axis for axis in axes if axis.wanted > axis.least]
         return Ladder(size, tuple(sorted(axes, key=lambda axis: axis.kind)))
 
-    def without(self, number: int) -> Ladder:
-        """Leave what one axis is about as it is wanted."""
-        return Ladder(self.size, (*self.axes[:number], *self.axes[number + 1 :]))
+    def without(self, number: int, level: int) -> Ladder:
+        """Take a level of an axis, and what lies below, out of the ladder.
+
+        What the axis is about is left as it is wanted if nothing of the axis remains.
+        """
+        axis = replace(self.axes[number], least=level + 1)
+        kept = (axis,) if axis.wanted > axis.least else ()
+        return Ladder(self.size, (*self.axes[:number], *kept, *self.axes[number + 1 :]))
 
     @property
     def bottom(self) -> Point:
@@ -100,14 +110,16 @@ def _axes(name: str, value: Any, annotation: Any) -> list[Axis]:
     match value:
         case bool():
             return []
-        case int():  # not down to 0, which may stand for no bound at all
+        case int():
             is_domain = typing.get_origin(annotation) is Domain
-            return [Axis(name, Kind.SIZE if is_domain else Kind.NUMBER, 1, value)]
+            return [
+                Axis(name, Kind.SIZE, 1, value) if is_domain else Axis(name, Kind.NUMBER, 0, value)
+            ]
         case Domain():
             return [Axis(name, Kind.SIZE, 1, len(value))]
-        case tuple() if all(type(part) is int for part in value):
+        case tuple():
             length = Axis(name, Kind.SIZE, 1, len(value))
-            entries = [Axis(name, Kind.NUMBER, 0, part, n) for n, part in enumerate(value)]
-            return [length, *entries]
+            numbers = [(n, part) for n, part in enumerate(value) if type(part) is int]
+            return [length, *(Axis(name, Kind.NUMBER, 0, part, n) for n, part in numbers)]
         case _:
             return []

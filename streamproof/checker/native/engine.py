@@ -102,6 +102,8 @@ def _report(model: Model[Any], search: Search, stopped: str | None) -> Explorati
         decide,
         _reduction(search),
         search.resumed,
+        tuple(search.level_ends),
+        sum(part.done for part in search.partitions),
     )
 
 
