@@ -28,6 +28,9 @@ both_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
 EASY = ("chandy_lamport", "token_passing")
 """Models whose mutants a hundred walks find; others need longer runs, or luck."""
 
+QUICK = (*EASY, "permission", "egress")
+"""Models that are compiled in a second or two."""
+
 
 def breaks_a_promise(mutant):
     """Tell whether only an infinite run shows what is wrong."""
@@ -137,8 +140,16 @@ def test_walks_take_real_steps_between_reachable_states():
         assert all(before != after for before, after in pairwise(states))
 
 
-@pytest.mark.parametrize("size", ["small", pytest.param("default", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        pytest.param(
+            name, size, marks=[] if size == "small" and name in QUICK else pytest.mark.slow
+        )
+        for name in registry.names()
+        for size in ("small", "default")
+    ],
+)
 def test_both_engines_take_the_same_walks(name, size):
     for model_class in registry.load(name).all:
         if size in model_class.sizes:

@@ -47,7 +47,7 @@ CASES = [
     *(f"{point.value}@{query}" for point in QUERY for query in ("first", "second")),
     *(f"{point.value}@{channel}" for point in OUTPUT for channel in ("middle", "sink")),
 ]
-FAST = {"feed_marker_sent", "state_saved@first"}
+FAST = {"feed_marker_sent"}
 FROZEN_FAST = "append_checked@middle"
 FROZEN_SLOW = [
     f"{point.value}@{where}"

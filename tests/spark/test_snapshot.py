@@ -19,7 +19,13 @@ def start(pipeline: Pipeline, spark: SparkSession) -> Pipeline:
     return pipeline.start(spark)
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize(
+    "topology",
+    [
+        name if name in ("fan_in", "cycle") else pytest.param(name, marks=pytest.mark.slow)
+        for name in TOPOLOGIES
+    ],
+)
 def test_overlapping_snapshots_of_a_running_pipeline_have_every_row_once(
     spark: SparkSession, tmp_path: Path, topology: str
 ) -> None:

@@ -188,6 +188,7 @@ spark.stop()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", [JavaChoice.SYSTEM, JavaChoice.BUNDLED], ids=lambda c: c.value)
 def test_spark_runs_on_either_java(tmp_path: Path, choice: JavaChoice) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
