@@ -202,7 +202,8 @@ def is_corrected(node: Node[Stream], due: int) -> bool:
     Parameters
     ----------
     due : the first bucket that has not waited as long as the user allows: if those before it are
-        complete, a node that starts anew would not fail at once
+        complete, a node that starts anew would not fail at once. An earlier one, up to which the
+        inputs are corrected, is as safe
     """
     return (
         node.condition == Condition.UP_FAILURE

@@ -279,6 +279,25 @@ def test_what_was_revoked_comes_out_again_if_the_failure_goes_on():
     assert [row.second for row in replica.view()[1]] == [30, 50]
 
 
+@pytest.mark.parametrize("policy", Policy)
+def test_what_an_input_that_lags_for_ever_has_passed_is_corrected(policy):
+    """It stays behind by far more than the others' rows may wait, a row of each every second."""
+    replica, lag, seconds = Replica(waiting_at_most(WAIT_MS, policy)), 50, 250
+    held = []
+    for second in range(seconds):
+        late = [Row(second - lag, second - lag)] if second >= lag else []
+        replica.batch(second * 1_000, ewr=[Row(second, second)], jfk=late)
+        _, waiting, _ = decode(replica.stored, replica.settings, second * 1_000)
+        held.append(sum(part.rows for part in waiting.values()))
+    stable = replica.view()[0]
+    whole = {"ewr": rows_of(range(seconds)), "jfk": rows_of(range(seconds - lag))}
+    assert stable == reference(whole)[0][: len(stable)]
+    assert max(held[-lag:]) <= 2 * max(held[:lag]) + 50  # of the width of buckets, and lateness
+    assert len(stable) > seconds - 2 * lag
+    shown = len(replica.rows(TupleType.TENTATIVE))
+    assert shown <= 2 * len(stable) + max(held)
+
+
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(streams(), st.data(), st.sampled_from(Policy))
 def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):

@@ -104,7 +104,7 @@ class Merge:
         yield from self._receive(arrivals)
         bounded = self._settings.wait_ms is not None
         if bounded:
-            yield from self._step(lambda: dpc.stabilize(self.node, self._due()))
+            yield from self._step(lambda: dpc.stabilize(self.node, self._to_correct()))
         yield from self._step(self._emit)
         self._keep_arrived()
         if bounded:
@@ -143,9 +143,8 @@ class Merge:
         return np.asarray(is_late(at_each_row, stream, buckets))
 
     def _emit(self) -> NodeStep[str]:
-        end = min(boundary for _, boundary in self.node.serializer.boundary.items())
-        count = self._pending.rows(self.node.serializer.emitted, end) + self._arrived_before(end)
-        return dpc.emit(self.node, end, count)
+        end = self._complete_before()
+        return dpc.emit(self.node, end, self._rows_before(end))
 
     def _time_out(self) -> NodeStep[str]:
         end = self._due()
@@ -164,6 +163,28 @@ class Merge:
         assert self._settings.wait_ms is not None
         since_ms = self._now_ms - self._settings.wait_ms
         return self._pending.end(self.node.serializer.emitted, since_ms)
+
+    def _complete_before(self) -> int:
+        """Give the first bucket that some stream has not passed."""
+        return min(boundary for _, boundary in self.node.serializer.boundary.items())
+
+    def _to_correct(self) -> int:
+        """Give the bucket up to which the inputs must be corrected before corrections begin.
+
+        It is `_due`, behind which nothing is overdue. An input that is back may lag by more than
+        that for as long as it likes, so what is complete is enough once it is half of what waits:
+        no more rows are shown as tentative again than come out stable.
+        """
+        complete, due = self._complete_before(), self._due()
+        waiting = self._pending.end(self.node.serializer.emitted)
+        if complete < due and 2 * self._rows_before(complete) >= self._rows_before(waiting):
+            return complete
+        return due
+
+    def _rows_before(self, end: int) -> int:
+        """Count the rows that were not emitted stable, of buckets before `end`."""
+        kept = self._pending.rows(self.node.serializer.emitted, end)
+        return kept + self._arrived_before(end)
 
     def _arrived_before(self, end: int) -> int:
         """Count the rows that arrived in this batch, of buckets before `end`."""
