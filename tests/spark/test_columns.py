@@ -98,7 +98,7 @@ def test_upper_and_lower_case_are_one_unless_the_session_says_otherwise(
     spark: SparkSession,
 ) -> None:
     other = stream(spark).select(F.col("seq").alias("SEQ"), F.col("ts").alias("Ts"))
-    shouted = {"time": "TS", "position": "Seq", "partition_by": ["sEQ"]}
+    shouted = {"time": "TS", "position": "Seq", "partition_by": ["sEQ"], "partitions": 2}
     merged = sunion({"a": stream(spark), "b": other}, **(GOOD | shouted))
     assert merged.columns[:2] == ["ts", "seq"]
     with pytest.raises(WrongSchema, match="the columns SEQ, seq twice"):
@@ -129,6 +129,7 @@ def test_upper_and_lower_case_are_one_unless_the_session_says_otherwise(
         ({"partition_by": (name for name in ["seq"])}, WrongArgument, "list of column names"),
         ({"partition_by": {"seq"}}, WrongArgument, "partition_by=.'seq'.. It is a list"),
         ({"partition_by": 5}, WrongArgument, "partition_by=5. It is a list"),
+        ({"partition_by": ["seq"]}, WrongArgument, "one shuffle partition"),
         ({"partition_by": ["seq"], "partitions": True}, WrongArgument, "partitions=True"),
         ({"partition_by": ["seq"], "partitions": 0}, WrongArgument, "partitions=0"),
         ({"partition_by": ["seq"], "partitions": 2.0}, WrongArgument, "partitions=2.0"),
@@ -147,10 +148,13 @@ def test_wrong_arguments_are_refused(
         sunion({"a": stream(spark).withColumn("map", F.expr("map(1, 2)"))}, **(GOOD | wrong))
 
 
-def test_a_type_that_python_lacks_is_refused(spark: SparkSession) -> None:
-    months = stream(spark).withColumn("months", F.expr("make_ym_interval(1, 2)"))
-    with pytest.raises(WrongSchema, match="column 'months' of type interval year to month"):
-        sunion({"a": months}, **GOOD)
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [("make_ym_interval(1, 2)", "interval year to month"), ("parse_json('{}')", "variant")],
+)
+def test_a_type_that_python_lacks_is_refused(spark: SparkSession, made: str, kind: str) -> None:
+    with pytest.raises(WrongSchema, match=f"column 'other' of type {kind}"):
+        sunion({"a": stream(spark).withColumn("other", F.expr(made))}, **GOOD)
 
 
 def test_a_delay_that_no_live_bucket_can_keep_is_warned_of(spark: SparkSession) -> None:

@@ -254,6 +254,9 @@ def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_pat
             reconcile(rate, place, tmp_path / "c")  # type: ignore[arg-type]
         with pytest.raises(WrongArgument, match="checkpoint=.*a directory of this machine"):
             reconcile(rate, tmp_path / "t", place)  # type: ignore[arg-type]
+    for name in ("100%", "a\\b"):
+        with pytest.raises(WrongArgument, match="would misread % and backslashes"):
+            reconcile(rate, tmp_path / name, tmp_path / "c")
     (tmp_path / "file").touch()
     with pytest.raises(WrongArgument, match="which is a file"):
         reconcile(rate, tmp_path / "file", tmp_path / "c")

@@ -18,6 +18,7 @@ from pyspark.sql.types import (
     StructType,
     TimestampNTZType,
     TimestampType,
+    VariantType,
 )
 
 from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongWiring
@@ -145,6 +146,12 @@ def check_partitions(partition_by: Sequence[str], partitions: int | None, shuffl
             f"sunion was given partitions={partitions!r}, but no partition_by. Nothing would say "
             'which row goes where. Name columns: partition_by=["carrier"]'
         )
+    if partition_by and partitions is None and shuffle == 1:
+        raise WrongArgument(
+            f"sunion was given partition_by={list(partition_by)!r}, but no partitions, and the "
+            "session has one shuffle partition. So one serializer would do all the work. Say how "
+            "many there are to be: partitions=4"
+        )
     found = (shuffle if partitions is None else partitions) if partition_by else 1
     if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= PARTITIONS_MAX:
         raise WrongArgument(
@@ -199,14 +206,20 @@ def _find(
 
 def _require_types(schema: StructType) -> None:
     for field in schema:
-        try:
-            to_arrow_type(field.dataType, timezone="UTC")
-        except PySparkTypeError as error:
+        if not _is_known_to_python(field.dataType):
             raise WrongSchema(
                 f"the inputs of sunion have the column {field.name!r} of type "
                 f"{field.dataType.simpleString()}. Rows travel to Python, which has no such type. "
                 "Cast it to another, or drop it"
-            ) from error
+            )
+
+
+def _is_known_to_python(data_type: DataType) -> bool:
+    try:
+        to_arrow_type(data_type, timezone="UTC")
+    except PySparkTypeError:
+        return False
+    return not isinstance(data_type, VariantType)  # which becomes a struct like any other
 
 
 def _require_hash(frame: DataFrame, names: Sequence[str]) -> None:

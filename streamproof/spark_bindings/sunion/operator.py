@@ -75,7 +75,8 @@ def sunion(
     partition_by : columns whose values choose one of several serializers, which work in parallel;
         each has its own stable ids, and its number is in the column `serializer`
     partitions : how many serializers, at most 1000; by default as many as the session has shuffle
-        partitions. It is fixed for the life of a checkpoint; the shuffle partitions may change
+        partitions, if that is more than one. It is fixed for the life of a checkpoint; the shuffle
+        partitions may change
     certificate : IGNORED runs a protocol that was changed after it was certified
 
     Raises

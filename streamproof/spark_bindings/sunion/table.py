@@ -130,6 +130,11 @@ def _local(argument: str, place: Path | str) -> Path:
             f'without a scheme in front. Write for example {argument}="tables/departures"'
         )
     path = Path(place).resolve()
+    if "%" in str(path) or "\\" in str(path):
+        raise WrongArgument(
+            f"reconcile was given {argument}={place!r}, which is {path}. Delta writes places as "
+            "URLs, and would misread % and backslashes. Nothing was written. Choose another name"
+        )
     if path.exists() and not path.is_dir():
         raise WrongArgument(
             f"reconcile was given {argument}={place!r}, which is a file. Nothing was written. Name "
