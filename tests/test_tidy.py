@@ -122,7 +122,7 @@ def test_a_file_is_short_enough_to_be_read(path):
 
 def test_the_arbiter_can_be_read_in_one_sitting():
     engine = ROOT / "streamproof/checker/reference.py"
-    assert len(engine.read_text(encoding="utf-8").splitlines()) <= 150
+    assert len(engine.read_text(encoding="utf-8").splitlines()) <= 155
 
 
 @pytest.mark.parametrize("path", EVERYTHING, ids=name_of)

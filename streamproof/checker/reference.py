@@ -7,6 +7,7 @@ in which they were found, so that the way to each is a shortest one.
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
@@ -44,15 +45,8 @@ def explore(
         path = search.path_to(*search.asked) if search.asked else None
         raise BrokenModel.by(model, path, "a property or @init", error) from error
     counts = counts_of(model, len(search.order), search.starts, search.depth, search.fired)
-    return Exploration(
-        counts,
-        tuple(search.broken),
-        search.path,
-        search.witnesses,
-        stopped,
-        level_ends=tuple(search.level_ends),
-        expanded=search.expanded,
-    )
+    found = Exploration(counts, tuple(search.broken), search.path, search.witnesses, stopped)
+    return replace(found, level_ends=tuple(search.level_ends), expanded=search.expanded)
 
 
 class _Search(Generic[S]):

@@ -193,16 +193,16 @@ class Endless(Model[State]):
 
 
 @pytest.mark.parametrize(
-    ("model", "size", "reason"),
+    ("model", "size", "states_max", "reason"),
     [
-        (Low, {"most": 50}, "low does not hold"),
-        (Endless, {"name": "x"}, "no setting is a number"),
-        (Counter, {"most": 4_000}, "too many smaller sizes"),
-        (Counter, {"most": 3}, "too few to go by"),
+        (Low, {"most": 50}, 3, "low does not hold"),
+        (Endless, {"name": "x"}, 3, "no setting is a number"),
+        (Counter, {"most": 4_000}, 3, "too many smaller sizes"),
+        (Counter, {"most": 3}, 2, "only 2 smaller sizes could be searched to their end: too few"),
     ],
 )
-def test_what_smaller_sizes_do_not_determine_is_not_forecast(model, size, reason):
-    found = forecast(model, size, budget=Budget(3, 3))
+def test_what_smaller_sizes_do_not_determine_is_not_forecast(model, size, states_max, reason):
+    found = forecast(model, size, budget=Budget(states_max, states_max))
     assert found.states is None
     assert found.steps is None
     assert reason in found.reason

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from streamproof.checker.engines import Engine, explore, explore_natively, is_traceable
-from streamproof.checker.exploration import Exploration
+from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.forecast.climb import Climb, Searched
 from streamproof.checker.forecast.growth import Estimate, down, estimate, together
 from streamproof.checker.forecast.ladder import Ladder
@@ -190,25 +190,25 @@ class _Forecaster:
     def run(self) -> Forecast:
         model = at_size(self.model_class, self.size)
         check_assumptions(model)
-        self.size = completed(self.model_class, self.size)
+        named, self.size = tuple(self.size), completed(self.model_class, self.size)
         first, cost = self._search_wanted(model)
         self.climb = Climb(
             self.model_class,
-            Ladder.to(self.model_class, self.size),
+            Ladder.to(self.model_class, self.size, named, 1),
             self.states_max,
             partial(explore, symmetry=self.symmetry) if self.is_traced else explore_by_reference,
             self.on_progress,
-            {repr(dict(self.size)): Searched(self.size, first)},
+            {repr(self.size): Searched(self.size, first)},
         )
-        reason = self.climb.run() if first.unfinished else ""
+        reason = self._climb() if first.unfinished else ""
         smaller = levels = states = steps = None
-        if not reason:
+        if not first.broken and reason != INTERRUPTED:
             smaller, levels = self._from_smaller("distinct"), self._from_levels(first)
             states = together(smaller, levels, self.climb.most_found("distinct"))
             by_levels = levels and levels.times(first.counts.generated / first.expanded)
             generated = self._from_smaller("generated")
             steps = together(generated, by_levels, self.climb.most_found("generated"))
-            reason = self._doubt(states)
+            reason = self._doubt(states, reason)
         return Forecast(
             "native" if self.is_traced else "reference",
             tuple(self._explored()),
@@ -221,6 +221,19 @@ class _Forecaster:
             self._multipliers(),
             reason,
         )
+
+    def _climb(self) -> str:
+        """Search sizes that are smaller by what the user named; by other settings too, if needed.
+
+        Say why that is of no use, if it is.
+        """
+        reason = self.climb.run()
+        guess = None if reason else self._from_smaller("distinct")
+        if reason == INTERRUPTED or (guess is not None and guess.factor <= FACTOR_MAX):
+            return reason
+        every = Ladder.to(self.model_class, self.size, self.size, 0)
+        self.climb.ladder, self.climb.searches = every, 0
+        return self.climb.run()
 
     def _search_wanted(self, model: Model[Any]) -> tuple[Exploration, Cost]:
         """Search the first part of the wanted size, and measure what it costs."""
@@ -255,13 +268,20 @@ class _Forecaster:
             return None
         return estimate_from_levels(first.level_ends)
 
-    def _doubt(self, states: Estimate | None) -> str:
-        """Say why an estimate is none."""
+    def _doubt(self, states: Estimate | None, reason: str) -> str:
+        """Say why an estimate is none.
+
+        Parameters
+        ----------
+        states : the estimate, if there is one
+        reason : why there are no smaller sizes to go by, if so
+        """
         if self.is_exact:
             return ""
         known = len(self.climb.counts("distinct"))
+        few = f"only {known} smaller sizes could be searched to their end: too few to go by"
         if states is None:
-            return f"only {known} smaller sizes could be searched to their end: too few to go by"
+            return reason or few
         if states.high > FACTOR_MAX**2 * states.low:
             return (
                 f"it is too far away, or growth is too uneven: anything from "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,15 +31,19 @@ class Ladder:
     axes: tuple[Axis, ...]
 
     @staticmethod
-    def to(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Ladder:
+    def to(
+        model_class: type[Model[Any]], size: Mapping[str, Any], names: Collection[str], least: int
+    ) -> Ladder:
         """Find what can be made smaller: numbers, domains, lengths of tuples, numbers in these.
 
         Parameters
         ----------
-        size : every setting, those with a default too
+        model_class, size : what is to be searched, with every setting, those with a default too
+        names : the settings that count
+        least : the least that a number is made; 0 may stand for no bound at all
         """
         kinds = settings(model_class)
-        axes = [axis for name, value in size.items() for axis in _axes(name, value, kinds[name])]
+        axes = [axis for name in names for axis in _axes(name, size[name], kinds[name], least)]
         axes = [axis for axis in axes if axis.wanted > axis.least]
         return Ladder(size, tuple(sorted(axes, key=lambda axis: axis.kind)))
 
@@ -106,15 +110,14 @@ class Ladder:
         }
 
 
-def _axes(name: str, value: Any, annotation: Any) -> list[Axis]:
+def _axes(name: str, value: Any, annotation: Any, least: int) -> list[Axis]:
     match value:
         case bool():
             return []
         case int():
-            is_domain = typing.get_origin(annotation) is Domain
-            return [
-                Axis(name, Kind.SIZE, 1, value) if is_domain else Axis(name, Kind.NUMBER, 0, value)
-            ]
+            if typing.get_origin(annotation) is Domain:
+                return [Axis(name, Kind.SIZE, 1, value)]
+            return [Axis(name, Kind.NUMBER, least, value)]
         case Domain():
             return [Axis(name, Kind.SIZE, 1, len(value))]
         case tuple():

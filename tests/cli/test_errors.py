@@ -1,0 +1,48 @@
+"""How a command ends that cannot: never with the exit code of a verdict."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, arguments)
+
+
+def test_an_interrupt_before_the_search_is_undetermined(monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("streamproof.cli.check.run_check", interrupt)
+    result = run("check", "examples/lease.py")
+    assert result.exit_code == ExitCode.UNDETERMINED
+    assert "Interrupted" in result.stderr
+
+
+def test_a_mistake_in_streamproof_is_never_taken_for_a_verdict(monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("streamproof.cli.check.run_check", fail)
+    result = run("check", "examples/lease.py")
+    assert result.exit_code == ExitCode.INTERNAL_ERROR
+    assert "This is a mistake in streamproof" in result.stderr
+
+
+@pytest.mark.parametrize("target", ["examples/lease.py", "there_is_no_such_model"])
+def test_a_reader_that_went_away_is_not_taken_for_a_verdict(target):
+    """The exit code of an exception that nobody catches, 1, would mean REFUTED."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", "from streamproof.cli import main; main()", "check", target]
+    ran = subprocess.run(command, stdout=writing, stderr=writing, check=False)
+    os.close(writing)
+    assert ran.returncode == ExitCode.UNDETERMINED
