@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.checker import check, explore
-from streamproof.checker.mutation import MutantResult, run_mutants
+from streamproof.checker.mutation import MutantResult
 from streamproof.models import registry
-from streamproof.models.sizes import at_size
+from streamproof.verification import mutants_of
 
 HERE = Path(__file__).parent
 EXAMPLES = ("examples/two_phase_commit.py",)
@@ -59,10 +59,7 @@ def measured(target: str, size: str) -> dict[str, Any]:
 
 def measured_mutants(target: str) -> dict[str, Any]:
     """Run a model's mutants."""
-    file = registry.load(target)
-    results = run_mutants(
-        file.mutants, original_of=lambda mutant: registry.original_of(mutant, file), build=at_size
-    )
+    results = mutants_of(registry.load(target), limits=None)
     return {result.mutant.name: _mutant_entry(result) for result in results}
 
 
