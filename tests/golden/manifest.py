@@ -41,6 +41,12 @@ def read(target: str) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
+def counts(target: str, size: str) -> tuple[int, int, int]:
+    """Read how many distinct and generated states a size has, and its depth."""
+    entry = read(target)["sizes"][size]
+    return entry["distinct"], entry["generated"], entry["depth"]
+
+
 def cases(tier: str) -> list[tuple[str, str]]:
     """List the sizes of a tier, over all models."""
     return [

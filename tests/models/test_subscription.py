@@ -22,9 +22,7 @@ NAMED = {"SW-counttent", "SW-fromcurrent", "SW-noundo", "SW-nodedup", "TR-connec
     ],
 )
 def test_places_and_queues_give_the_same_states(size):
-    golden = manifest.read("subscription")["sizes"][size]
-    counted = (golden["distinct"], golden["generated"], golden["depth"])
-    assert count(Setting(**SubscriptionModel.sizes[size])) == counted
+    assert count(Setting(**SubscriptionModel.sizes[size])) == manifest.counts("subscription", size)
 
 
 def test_every_mutant_of_the_notes_is_there():
