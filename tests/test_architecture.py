@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 PROTOCOLS = sorted(
     path.stem for path in (ROOT / "streamproof/protocols").glob("*.py") if path.stem != "__init__"
 )
+EXPLORERS = sorted(path.stem for path in (ROOT / "tests/models").glob("independent_*.py"))
 ROOMS = (
     "streamproof/models/{}.py",
     "streamproof/models/mutants/{}.py",
@@ -27,13 +28,14 @@ def modules_after(statement: str) -> set[str]:
     """Run a statement in a fresh interpreter and list what it has loaded."""
     program = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
     ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True
     )
     return {name.partition(".")[0] for name in ran.stdout.split()}
 
 
-def test_there_are_protocols():
+def test_there_are_protocols_and_explorers():
     assert PROTOCOLS
+    assert EXPLORERS
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -70,3 +72,10 @@ def test_imports_follow_the_layers():
 )
 def test_a_room_loads_only_what_it_needs(module, never):
     assert modules_after(f"import {module}") & never == set()
+
+
+@pytest.mark.parametrize("explorer", EXPLORERS)
+def test_an_explorer_that_counts_independently_loads_nothing_of_ours(explorer):
+    loaded = modules_after(f"import tests.models.{explorer}")
+    assert "tests" in loaded
+    assert "streamproof" not in loaded

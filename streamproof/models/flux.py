@@ -29,7 +29,7 @@ from streamproof.lang import (
 )
 from streamproof.models.flux_lanes import exchange
 from streamproof.models.flux_pairs import Pairs
-from streamproof.models.flux_state import Applied, Copy, Lane, Number, Partition, State
+from streamproof.models.flux_state import Copy, Lane, Number, Partition, State
 from streamproof.protocols import flux as protocol
 from streamproof.protocols.flux import Producer
 
@@ -86,20 +86,10 @@ class Flux(Pairs):
                 return protocol.on_consumer_failure(producer, c)[0]
             return producer
 
-        def forgotten(x: Lane, d: Copy) -> bool:
-            return self.sink[x] == p and d == c
-
         return self.reconnected(
             replace(
-                s,
-                up=s.up.set((p, c), False),
+                self.without(s, lambda q, o: q == p and o == c),
                 failures=s.failures.set(p, s.failures[p] - 1),
-                consumers=s.consumers.map_items(
-                    lambda x, d, m: replace(m, next=0) if forgotten(x, d) else m
-                ),
-                applied=s.applied.map_items(
-                    lambda x, d, m: Applied(0, is_right=True) if forgotten(x, d) else m
-                ),
             ),
             s.producers.map_items(told),
         )

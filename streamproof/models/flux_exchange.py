@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from streamproof.lang import Domain, Element, Map, action, exists, forall, require, sometimes
 from streamproof.models.flux_lanes import exchange
 from streamproof.models.flux_pairs import Pairs
-from streamproof.models.flux_state import Applied, Copy, Lane, Partition, State
+from streamproof.models.flux_state import Copy, Lane, Partition, State
 from streamproof.protocols import flux as protocol
 from streamproof.protocols.flux import Producer
 
@@ -75,9 +75,6 @@ class FluxExchange(Pairs):
         require(forall(s.up, lambda p, c: s.up[p, c]))
         require(exists(self.partitions, lambda p: s.failures[p] > 0))  # all have as many left
 
-        def is_lost(p: Partition, c: Copy) -> bool:
-            return self.hosted[n, p] == c
-
         def told(x: Lane, o: Copy, producer: Producer[Copy]) -> Producer[Copy]:
             source, sink = self.hosted[n, self.source[x]], self.hosted[n, self.sink[x]]
             if o == source:
@@ -87,15 +84,8 @@ class FluxExchange(Pairs):
 
         return self.reconnected(
             replace(
-                s,
-                up=s.up.map_items(lambda p, c, was: was and not is_lost(p, c)),
+                self.without(s, lambda p, c: c == self.hosted[n, p]),
                 failures=s.failures.map(lambda left: left - 1),
-                consumers=s.consumers.map_items(
-                    lambda x, d, m: replace(m, next=0) if is_lost(self.sink[x], d) else m
-                ),
-                applied=s.applied.map_items(
-                    lambda x, d, m: Applied(0, is_right=True) if is_lost(self.sink[x], d) else m
-                ),
             ),
             s.producers.map_items(told),
         )

@@ -6,6 +6,7 @@ one partition there, a node with copies of all of them in `models/flux_exchange.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from streamproof.lang import (
@@ -21,7 +22,7 @@ from streamproof.lang import (
     sometimes,
 )
 from streamproof.models.flux_lanes import Lanes
-from streamproof.models.flux_state import Copy, Lane, Partition, State
+from streamproof.models.flux_state import Applied, Copy, Lane, Partition, State
 from streamproof.protocols import flux as protocol
 from streamproof.protocols.flux import Consumer, Producer, ProducerStep
 
@@ -60,6 +61,25 @@ class Pairs(Lanes):
     def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
         """Tell whether a producer's state may be transferred."""
         return protocol.is_settled(survivor, own)
+
+    # ----------------------------------------------------------------------- failures
+
+    def without(self, s: State, is_lost: Callable[[Partition, Copy], bool]) -> State:
+        """Take lost copies down; what the consumers among them have applied is forgotten."""
+
+        def forgets(x: Lane, d: Copy) -> bool:
+            return is_lost(self.sink[x], d)
+
+        return replace(
+            s,
+            up=s.up.map_items(lambda p, c, was: was and not is_lost(p, c)),
+            consumers=s.consumers.map_items(
+                lambda x, d, m: replace(m, next=0) if forgets(x, d) else m
+            ),
+            applied=s.applied.map_items(
+                lambda x, d, m: Applied(0, is_right=True) if forgets(x, d) else m
+            ),
+        )
 
     # ----------------------------------------------------------------------- catch-up
 

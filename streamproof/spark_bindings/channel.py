@@ -8,8 +8,6 @@ Delta application transaction. A second writer of the same query is refused by D
 
 from __future__ import annotations
 
-import json
-import time
 import uuid
 from functools import partial
 from pathlib import Path
@@ -19,11 +17,11 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
-from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
+from streamproof.spark_bindings.commits import add_action, fenced
 from streamproof.spark_bindings.data_files import Written, write_file
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
@@ -161,7 +159,7 @@ class Channel:
                 try:
                     self._commit(files, Transaction(identity, batch_id))
                 except CommitFailedError as error:
-                    raise self._fenced(batch_id, None) from error
+                    raise self._fenced(batch_id, batch_id) from error
             elif newest > batch_id:
                 raise self._fenced(batch_id, newest)
 
@@ -207,7 +205,7 @@ class Channel:
         name = uuid.uuid4().hex
         before = self._table.version()
         self._table.create_write_transaction(
-            [_action(file) for file in files],
+            [add_action(file.path, file.size, file.rows) for file in files],
             "append",
             self._table.schema(),
             commit_properties=CommitProperties(
@@ -222,15 +220,6 @@ class Channel:
                 return entry.position
         raise AssertionError(f"commit {name} is not in {self.path} after it was committed")
 
-    def _fenced(self, batch_id: BatchId, newest: int | None) -> FencedDriver:
-        seen = "the same batch" if newest is None else f"batch {newest}"
-        return FencedDriver(
-            f"query {self.writer!r} wanted to append batch {batch_id} to channel {self.name!r}, "
-            f"but {seen} of it was appended by another driver. Two drivers run one pipeline; "
-            "nothing was written twice. Let the newer one run and end this process"
-        )
-
-
-def _action(file: Written) -> AddAction:
-    statistics = json.dumps({"numRecords": file.rows})
-    return AddAction(file.path, file.size, {}, int(time.time() * 1000), True, statistics)
+    def _fenced(self, batch_id: BatchId, newest: int) -> FencedDriver:
+        query, table = f"query {self.writer!r}", f"channel {self.name!r}"
+        return fenced(query, batch_id, table, newest=newest)

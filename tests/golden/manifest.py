@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.checker import check, explore
-from streamproof.checker.mutation import MutantResult, run_mutants
+from streamproof.checker.mutation import MutantResult
 from streamproof.models import registry
-from streamproof.models.sizes import at_size
+from streamproof.verification import mutants_of
 
 HERE = Path(__file__).parent
 EXAMPLES = ("examples/two_phase_commit.py",)
@@ -41,6 +41,12 @@ def read(target: str) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
+def counts(target: str, size: str) -> tuple[int, int, int]:
+    """Read how many distinct and generated states a size has, and its depth."""
+    entry = read(target)["sizes"][size]
+    return entry["distinct"], entry["generated"], entry["depth"]
+
+
 def cases(tier: str) -> list[tuple[str, str]]:
     """List the sizes of a tier, over all models."""
     return [
@@ -59,10 +65,7 @@ def measured(target: str, size: str) -> dict[str, Any]:
 
 def measured_mutants(target: str) -> dict[str, Any]:
     """Run a model's mutants."""
-    file = registry.load(target)
-    results = run_mutants(
-        file.mutants, original_of=lambda mutant: registry.original_of(mutant, file), build=at_size
-    )
+    results = mutants_of(registry.load(target), limits=None)
     return {result.mutant.name: _mutant_entry(result) for result in results}
 
 

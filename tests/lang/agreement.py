@@ -187,7 +187,8 @@ def agree_on_action(model_class: Any, method: Method, examples: int) -> None:
 def agree_on_property(model_class: Any, method: Method, examples: int, *, both_ways: bool) -> None:
     """Compare a property on so many states, some of them walked to; on more until it varies.
 
-    Some hold of nearly all states. That each also fails is for a slow test to see: `both_ways`.
+    Some hold of nearly all states: that they also fail is then for a slow test to see, and not
+    asked for by `both_ways`.
     """
     traced = trace_model(model_class)
     taken = STATES_TAKEN.get(method.role, 1)

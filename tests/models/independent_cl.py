@@ -7,10 +7,11 @@ itself checked against counts that five other checkers agree on.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 MESSAGE = "m"  # stands for any message, where they cannot be told apart
 
@@ -163,20 +164,9 @@ def without(items: tuple[int, ...], item: int) -> tuple[int, ...]:
     return (*items[:index], *items[index + 1 :])
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    start = setting.start()
-    depth_of = {start: 1}
-    pending = deque([start])
-    generated = 1
-    while pending:
-        state = pending.popleft()
-        for target in setting.successors(state):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(setting: Setting) -> Counts:
+    """Count the states of a system."""
+    return explore([setting.start()], setting.successors)
 
 
 def complete(n: int) -> tuple[tuple[int, int], ...]:

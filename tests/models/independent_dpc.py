@@ -7,9 +7,10 @@ many states as `models/dpc.py`, both understood the paper alike.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 STABLE, UP_FAILURE, STABILIZATION = "stable", "up_failure", "stabilization"
 PROCESS, DELAY, SUSPEND = "process", "delay", "suspend"
@@ -48,21 +49,13 @@ class State(NamedTuple):
     failed_again: bool = False
 
 
-def count(streams: int, buckets: int, failures: int, *, undo: bool) -> tuple[int, int, int]:
-    """Count states, steps with the initial state, and the states on the longest shortest path."""
+def count(streams: int, buckets: int, failures: int, *, undo: bool) -> Counts:
+    """Count the states of a node under each policy."""
     starts = [
         State(policy, (0,) * streams, (False,) * streams, failures)
         for policy in (PROCESS, DELAY, SUSPEND)
     ]
-    depth_of, frontier, generated = dict.fromkeys(starts, 1), deque(starts), len(starts)
-    while frontier:
-        state = frontier.popleft()
-        for after in steps(state, buckets, undo=undo):
-            generated += 1
-            if after not in depth_of:
-                depth_of[after] = depth_of[state] + 1
-                frontier.append(after)
-    return len(depth_of), generated, max(depth_of.values())
+    return explore(starts, lambda state: steps(state, buckets, undo=undo))
 
 
 def steps(s: State, buckets: int, *, undo: bool) -> Iterator[State]:

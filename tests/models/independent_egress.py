@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 
 class Setting(NamedTuple):
@@ -84,16 +85,6 @@ def fails(s: State, c: int, copy: Copy) -> State:
     return with_copy(s, 1 - c, twin._replace(sends=True, to_send=first, queue=(), last=first))
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    depth_of = dict.fromkeys(starts(setting), 1)
-    generated = len(depth_of)
-    pending = deque(depth_of)
-    while pending:
-        state = pending.popleft()
-        for target in successors(state, setting):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(setting: Setting) -> Counts:
+    """Count the states of two copies and a client."""
+    return explore(starts(setting), lambda state: successors(state, setting))

@@ -11,9 +11,10 @@ with whom it is for: so the notes counted.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 
 class Reading(NamedTuple):
@@ -234,17 +235,6 @@ def sink_returns(s: State, d: int, reading: Reading) -> Iterator[State]:
         yield opened(s, d if d in live else o, d)
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    begin = start(setting)
-    depth_of = {begin: 1}
-    generated = 1
-    pending = deque([begin])
-    while pending:
-        state = pending.popleft()
-        for target in successors(state, setting):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(setting: Setting) -> Counts:
+    """Count the states of a lane."""
+    return explore([start(setting)], lambda state: successors(state, setting))

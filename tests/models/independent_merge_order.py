@@ -6,9 +6,10 @@ queue of choices that are under way to its twin.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 
 class Setting(NamedTuple):
@@ -89,16 +90,6 @@ def follows(s: State, c: int, copy: Copy, setting: Setting) -> Iterator[State]:
         yield with_copy(s, c, Copy(True, True, copy.history, place, ()))
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    depth_of = dict.fromkeys(starts(setting), 1)
-    generated = len(depth_of)
-    pending = deque(depth_of)
-    while pending:
-        state = pending.popleft()
-        for target in successors(state, setting):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(setting: Setting) -> Counts:
+    """Count the states of two copies and a client."""
+    return explore(starts(setting), lambda state: successors(state, setting))

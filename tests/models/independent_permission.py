@@ -7,9 +7,10 @@ facts that stand for queues lose nothing.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 IDLE, WANTS, STABILIZES = "idle", "wants", "stabilizes"
 NO, ASKED, HAS, NEEDLESS = "no", "asked", "has", "needless"
@@ -136,15 +137,6 @@ def received(s: State, r: int, q: int) -> Iterator[State]:
         yield changed(queued(s, "back", r, q, s.back[r][q][1:]), r, mine=mine, what=what)
 
 
-def count(replicas: int, crashing: int) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    first = start(replicas)
-    depth_of, pending, generated = {first: 1}, deque([first]), 1
-    while pending:
-        state = pending.popleft()
-        for target in successors(state, crashing):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(replicas: int, crashing: int) -> Counts:
+    """Count the states of replicas, of which so many may crash."""
+    return explore([start(replicas)], lambda state: successors(state, crashing))

@@ -7,9 +7,10 @@ the text of the protocol: UNDO, what is lacking, guesses, and UNDO again.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 GOOD, GUESSING, CORRECTING, CRASHED = 0, 1, 2, 3
 
@@ -182,16 +183,6 @@ def receives(s: State, d: int, reader: Reader) -> Iterator[State]:
         yield with_reader(s, d, guesses=reader.guesses + 1)
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    depth_of = dict.fromkeys(starts(setting), 1)
-    generated = len(depth_of)
-    pending = deque(depth_of)
-    while pending:
-        state = pending.popleft()
-        for target in successors(state, setting.tuples):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+def count(setting: Setting) -> Counts:
+    """Count the states of replicas and their subscribers."""
+    return explore(starts(setting), lambda state: successors(state, setting.tuples))

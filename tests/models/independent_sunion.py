@@ -8,10 +8,11 @@ same states, both understood the paper alike. Each state's outputs are compared 
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from tests.models.exploration import Counts, explore
 
 Log = tuple[tuple[str, int], ...]
 """What a source wrote: ("tuple", time) or ("boundary", bucket)."""
@@ -102,18 +103,12 @@ def put(items: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
     return (*items[:index], value, *items[index + 1 :])
 
 
-def count(setting: Setting) -> tuple[int, int, int]:
-    """Count distinct states, generated states, and states on the longest shortest path."""
-    depth_of = dict.fromkeys(setting.starts(), 1)
-    pending = deque(depth_of)
-    generated = len(depth_of)
-    while pending:
-        state = pending.popleft()
+def count(setting: Setting) -> Counts:
+    """Count the states of a system, in all of which outputs begin a plain merge."""
+
+    def compared(state: State) -> Iterator[State]:
         merge = setting.merge(state)
         assert all(merge[: len(r.output)] == r.output for r in state.replicas)
-        for target in setting.successors(state):
-            generated += 1
-            if target not in depth_of:
-                depth_of[target] = depth_of[state] + 1
-                pending.append(target)
-    return len(depth_of), generated, max(depth_of.values())
+        return setting.successors(state)
+
+    return explore(setting.starts(), compared)

@@ -12,13 +12,11 @@ from dataclasses import replace
 import pytest
 
 from streamproof.checker import check
-from streamproof.checker.mutation import Fate, run_mutants
 from streamproof.lang import Map
-from streamproof.models import registry
 from streamproof.models.chandy_lamport import ChandyLamport
 from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.sizes import at_size
 from streamproof.models.token_passing import TokenPassing
+from tests.models.hunt import hunt
 from tests.models.independent_cl import Setting, complete, count, dag, ring
 from tests.models.shortest import mistaken, shortest_break
 
@@ -157,18 +155,7 @@ def test_every_mutant_of_the_notes_is_there():
 
 @pytest.mark.parametrize("name", ["chandy_lamport", "token_passing"])
 def test_every_mutant_dies_by_its_named_property_in_few_steps(name):
-    file = registry.load(name)
-    results = list(
-        run_mutants(
-            file.mutants,
-            original_of=lambda mutant: registry.original_of(mutant, file),
-            build=at_size,
-        )
-    )
-    assert results
-    assert {result.mutant.name: result.fate for result in results} == {
-        mutant.name: Fate.KILLED for mutant in file.mutants
-    }
+    assert hunt(name)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

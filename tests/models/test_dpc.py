@@ -9,12 +9,11 @@ from __future__ import annotations
 import pytest
 
 from streamproof.checker import check
-from streamproof.checker.mutation import Fate, run_mutants
 from streamproof.models import registry
 from streamproof.models.dpc import Dpc
-from streamproof.models.sizes import at_size
 from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
+from tests.models.hunt import hunt
 from tests.models.independent_dpc import count
 
 ON_LISTS = {
@@ -43,8 +42,7 @@ NAMED = {
     [pytest.param(size, marks=[] if size == "small" else [pytest.mark.slow]) for size in ON_LISTS],
 )
 def test_the_model_and_lists_give_the_same_states(size):
-    golden = manifest.read("dpc")["sizes"][size]
-    assert count(**ON_LISTS[size]) == (golden["distinct"], golden["generated"], golden["depth"])
+    assert count(**ON_LISTS[size]) == manifest.counts("dpc", size)
 
 
 def test_every_size_is_counted_on_lists():
@@ -73,9 +71,4 @@ def test_the_mutants_of_the_notes_are_there():
     [pytest.param(name, marks=[pytest.mark.slow] if name == "dpc_chain" else []) for name in FILES],
 )
 def test_every_mutant_dies_by_its_property(name):
-    file = registry.load(name)
-    original_of = lambda mutant: registry.original_of(mutant, file)  # noqa: E731
-    results = list(run_mutants(file.mutants, original_of=original_of, build=at_size))
-    assert results
-    assert {result.fate for result in results} == {Fate.KILLED}
-    assert all(result.steps == result.mutant.steps_max for result in results)
+    assert hunt(name) == {mutant.name: mutant.steps_max for mutant in registry.load(name).mutants}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.checker.mutation import Fate, run_mutants
-from streamproof.models import registry
 from streamproof.models.egress import EgressPair
 from streamproof.models.mutants.egress import MUTANTS
-from streamproof.models.sizes import at_size
 from tests.golden import manifest
+from tests.models.hunt import hunt
 from tests.models.independent_egress import Setting, count
 
 NAMED = {"EG-nodedup": 7, "EG-tellfirst": 5}
@@ -18,19 +16,10 @@ NAMED = {"EG-nodedup": 7, "EG-tellfirst": 5}
 
 @pytest.mark.parametrize("size", EgressPair.sizes)
 def test_maps_and_plain_tuples_give_the_same_states(size):
-    golden = manifest.read("egress")["sizes"][size]
-    counted = (golden["distinct"], golden["generated"], golden["depth"])
-    assert count(Setting(**EgressPair.sizes[size])) == counted
+    assert count(Setting(**EgressPair.sizes[size])) == manifest.counts("egress", size)
 
 
 def test_every_mutant_dies_by_its_named_property_in_few_steps():
-    file = registry.load("egress")
-    results = list(
-        run_mutants(
-            file.mutants, original_of=lambda m: registry.original_of(m, file), build=at_size
-        )
-    )
-    fates = {result.mutant.name: result.fate for result in results}
-    assert fates == {mutant.name: Fate.KILLED for mutant in MUTANTS}
-    steps = {result.mutant.name: result.steps for result in results}
+    steps = hunt("egress")
+    assert set(steps) == {mutant.name for mutant in MUTANTS}
     assert all(steps[name] <= most for name, most in NAMED.items())

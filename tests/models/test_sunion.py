@@ -10,15 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from streamproof.checker.mutation import Fate, run_mutants
 from streamproof.lang import Map
-from streamproof.models import registry
 from streamproof.models.mutants.sunion import MUTANTS
 from streamproof.models.output import Output
-from streamproof.models.sizes import at_size
 from streamproof.models.source_log import Entry, Kind, Written
 from streamproof.models.sunion import Sunion
 from tests.golden import manifest
+from tests.models.hunt import hunt
 from tests.models.independent_sunion import Setting, count
 from tests.models.shortest import shortest_break
 
@@ -40,8 +38,7 @@ ON_LISTS = {
 )
 @pytest.mark.timeout(900)
 def test_relations_and_lists_give_the_same_states(size):
-    golden = manifest.read("sunion")["sizes"][size]
-    assert count(ON_LISTS[size]) == (golden["distinct"], golden["generated"], golden["depth"])
+    assert count(ON_LISTS[size]) == manifest.counts("sunion", size)
 
 
 def test_every_size_is_counted_on_lists():
@@ -71,17 +68,7 @@ def test_every_mutant_of_the_notes_is_there():
 
 @pytest.mark.slow
 def test_every_mutant_dies_by_its_named_property_in_few_steps():
-    file = registry.load("sunion")
-    results = list(
-        run_mutants(
-            file.mutants,
-            original_of=lambda mutant: registry.original_of(mutant, file),
-            build=at_size,
-        )
-    )
-    assert {result.mutant.name: result.fate for result in results} == {
-        mutant.name: Fate.KILLED for mutant in MUTANTS
-    }
+    assert set(hunt("sunion")) == {mutant.name for mutant in MUTANTS}
 
 
 DISAGREEING = {

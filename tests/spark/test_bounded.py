@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings import Pipeline, Query, Replay
 from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import Placed, Row, reference, rows_of, table
@@ -27,7 +28,7 @@ JFK = rows_of([2, 13, 60, 80])
 SECONDS_MAX = 200.0
 
 
-def merged(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
+def merged(ewr: DataFrame, jfk: DataFrame, *, policy: Policy = Policy.PROCESS) -> DataFrame:
     return sunion(
         {"ewr": ewr, "jfk": jfk},
         time="ts",
@@ -35,6 +36,7 @@ def merged(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
         bucket="10 seconds",
         lateness="5 seconds",
         max_delay="2 seconds",
+        policy=policy,
     )
 
 

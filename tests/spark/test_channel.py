@@ -178,7 +178,7 @@ def test_a_driver_that_sleeps_while_another_appends_its_batch_appends_nothing(
 
     monkeypatch.setattr(channel_module, "reached", overtake)
     if fenced:
-        with pytest.raises(FencedDriver, match="appended by another driver"):
+        with pytest.raises(FencedDriver, match="the same batch of it was written"):
             once(frozen, rows(1), 0)
     else:
         once(frozen, rows(1), 0)

@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import reference, rows_of
 from tests.spark.test_bounded import (
     EWR,
@@ -22,6 +21,7 @@ from tests.spark.test_bounded import (
     corrected,
     feed,
     go_on_until,
+    merged,
     said,
     view,
 )
@@ -32,18 +32,6 @@ pytestmark = [
     # The streams are fed much faster than their clock goes.
     pytest.mark.filterwarnings("ignore:sunion was given max_delay"),
 ]
-
-
-def merged(ewr: DataFrame, jfk: DataFrame, *, policy: Policy) -> DataFrame:
-    return sunion(
-        {"ewr": ewr, "jfk": jfk},
-        time="ts",
-        position="seq",
-        bucket="10 seconds",
-        lateness="5 seconds",
-        max_delay="2 seconds",
-        policy=policy,
-    )
 
 
 @pytest.mark.parametrize("policy", Policy)

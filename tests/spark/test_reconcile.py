@@ -92,7 +92,7 @@ def test_tentative_rows_are_replaced_by_their_corrections(
     assert table.version() == before + 1  # a batch without rows changes nothing
     table.apply(5, (None, "UNDO", 3))
     assert table.rows() == corrected[:3]
-    with pytest.raises(FencedDriver, match="batch 4 was to be applied .* but batch 5"):
+    with pytest.raises(FencedDriver, match="to write batch 4 to the table .* but batch 5"):
         table.apply(4, (6, "INSERTION", 3))
 
 
@@ -119,7 +119,7 @@ def test_a_driver_that_was_replaced_in_a_batch_is_refused(
         return found
 
     monkeypatch.setattr(kind, "collect", overtaken)
-    with pytest.raises(FencedDriver, match="the same batch of the query was applied"):
+    with pytest.raises(FencedDriver, match="the same batch of it was written"):
         frozen.on_batch(table.frame([(1, "INSERTION", 0)]), 0)
     assert table.rows() == [(1, "INSERTION", 0)]
 

@@ -7,7 +7,6 @@ filled would have them twice; so both are refused.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.commits import add_action, fenced
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
 from streamproof.spark_bindings.schema import describe
 from streamproof.spark_bindings.sunion.table_files import TableFile
@@ -67,7 +67,7 @@ class OwnedTable:
         """
         newest = self._newest(self._checkpoint.identity())
         if newest is not None and newest > batch:
-            raise self._fenced(batch, f"batch {newest}")
+            raise self._fenced(batch, newest)
         return newest == batch
 
     def tentative_serializers(self) -> set[int]:
@@ -106,8 +106,7 @@ class OwnedTable:
         for _ in range(_ATTEMPTS_MAX):
             newest = self._newest(owner)
             if newest is not None and newest >= batch:
-                seen = "the same batch" if newest == batch else f"batch {newest}"
-                raise self._fenced(batch, seen)
+                raise self._fenced(batch, newest)
             if newest is not None and not files and not undone:
                 return
             try:
@@ -156,10 +155,11 @@ class OwnedTable:
         return newest
 
     def _refuse_if_written(self) -> None:
-        if self._table.version() == 0 and not self._table.file_uris():
+        has_files = bool(self._table.file_uris())
+        if self._table.version() == 0 and not has_files:
             return
         made_by = {entry["operation"] for entry in self._table.history()} - _OF_NO_QUERY
-        if made_by or self._table.file_uris():
+        if made_by or has_files:
             raise ForeignTable(
                 f"the table {self.path} has been written ({', '.join(sorted(made_by))}), but "
                 f"never by the query with the checkpoint {self._checkpoint.path}. Its rows would "
@@ -192,13 +192,8 @@ class OwnedTable:
             SERIALIZER: str(file.serializer),
         }
         partition = {name: values[name] for name in self._partition_by}
-        now_ms = int(time.time() * 1000)
-        statistics = f'{{"numRecords": {file.rows}}}'
-        return AddAction(file.path, file.size, partition, now_ms, True, statistics)
+        return add_action(file.path, file.size, file.rows, partition)
 
-    def _fenced(self, batch: int, seen: str) -> FencedDriver:
-        return FencedDriver(
-            f"batch {batch} was to be applied to the table {self.path}, but {seen} of the query "
-            "was applied by another driver. Two drivers run one query; nothing was applied twice. "
-            "Let the newer one run and end this process"
-        )
+    def _fenced(self, batch: int, newest: int) -> FencedDriver:
+        query = f"the query with the checkpoint {self._checkpoint.path}"
+        return fenced(query, batch, f"the table {self.path}", newest=newest)
