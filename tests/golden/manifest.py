@@ -17,7 +17,7 @@ from streamproof.models import registry
 from streamproof.models.sizes import at_size
 
 HERE = Path(__file__).parent
-EXAMPLES = ("examples/two_phase_commit.py",)
+EXAMPLES = ("examples/lease.py", "examples/two_phase_commit.py")
 TIERS = ("fast", "slow", "native")
 COUNTS = {"distinct": int, "generated": int, "depth": int, "firings": dict}
 MUTANT = {"fate": str, "killer": str, "steps": int, "distinct": int}
@@ -49,6 +49,11 @@ def cases(tier: str) -> list[tuple[str, str]]:
         for size, entry in read(target)["sizes"].items()
         if entry["tier"] == tier
     ]
+
+
+def known(target: str, size: str) -> dict[str, Any]:
+    """Give the counts that a size is known to have."""
+    return {key: count for key, count in read(target)["sizes"][size].items() if key != "tier"}
 
 
 def measured(target: str, size: str) -> dict[str, Any]:
