@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, combinations
-from random import Random
 from typing import Any
+
+from hypothesis import strategies as st
 
 from streamproof.lang import Domain, Element, Map, Model, require
 from streamproof.lang.model import Fairness, action, eventually, final, init, leads_to
@@ -76,22 +77,27 @@ KINDS = {
 }
 
 
-def random_automaton(seed: int, *, size: int = 0) -> Automaton:
-    """Draw an automaton of so many states; without a size, of at most six."""
-    random = Random(seed)
-    nodes = Domain(Node, size or random.randrange(1, 7))
+@st.composite
+def random_automata(draw: Any, *, size: int = 0) -> Automaton:
+    """Make automata of so many states; without a size, of at most six.
+
+    What stands in their tables is drawn as one string, with a byte for each entry.
+    """
+    nodes = Domain(Node, size or draw(st.integers(1, 6)))
+    kind = KINDS[draw(st.sampled_from(list(KINDS)))]
+    can, goal = draw(st.sampled_from((0.3, 0.6, 0.9))), draw(st.sampled_from((0.1, 0.4)))
+    made = 0.1 if size else 0.5  # rarely, so that ways to where a promise is made differ
+    drawn = draw(st.binary(min_size=8 * len(nodes), max_size=8 * len(nodes)))
+    entries = iter(drawn)
 
     def table(share: float) -> Map[Node, bool]:
-        return Map.build(nodes, lambda _: random.random() < share)
+        return Map.build(nodes, lambda _: next(entries) >= 256 * (1 - share))
 
     def leading() -> Map[Node, Node]:
-        return Map.build(nodes, lambda _: random.choice(nodes.elements))
+        return Map.build(nodes, lambda _: nodes.elements[next(entries) % len(nodes)])
 
-    kind = KINDS[random.choice(list(KINDS))]
-    share = random.choice((0.3, 0.6, 0.9))
-    cans, tos = [table(share) for _ in range(3)], [leading() for _ in range(3)]
-    made = table(0.1 if size else 0.5)  # rarely, so that ways to where a promise is made differ
-    return kind(nodes, nodes.elements[0], *cans, *tos, made, table(random.choice((0.1, 0.4))))
+    cans, tos = [table(can) for _ in range(3)], [leading() for _ in range(3)]
+    return kind(nodes, nodes.elements[0], *cans, *tos, table(made), table(goal))
 
 
 def breaks_by_definition(model: Automaton, name: str) -> bool:
