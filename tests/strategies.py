@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from hypothesis import HealthCheck, seed, settings
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 
 from streamproof.lang import Domain, Map
@@ -36,12 +37,17 @@ DOMAIN_SIZES = {"Process": 2, "Snapshot": 2, "Token": 2}
 """How many elements of each sort; 2 of any other."""
 
 
+SHRINKING = pytest.mark.timeout(900)
+"""For tests whose examples take seconds: Hypothesis shrinks what fails for up to five minutes."""
+
+
 def tried(examples: int, attempt: int = 0) -> Callable[[Any], Any]:
     """Try a test on so many examples, the same ones every time; each attempt has others."""
     limits = settings(
         max_examples=examples,
         database=None,
         deadline=None,
+        phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     return lambda test: seed(attempt)(limits(test))

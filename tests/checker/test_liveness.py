@@ -20,7 +20,7 @@ from tests.checker.automata import (
     breaks_by_definition,
     random_automata,
 )
-from tests.strategies import tried
+from tests.strategies import SHRINKING, tried
 
 
 def natively(model, threads):
@@ -54,6 +54,7 @@ def agree_at_random(examples, attempt=0):
     return set(judged.values())
 
 
+@SHRINKING
 def test_engines_and_definition_agree_on_random_automata():
     assert len(agree_at_random(40)) > 5
 
@@ -65,6 +66,7 @@ def test_engines_and_definition_agree_on_hundreds_of_automata():
     assert any(Fairness.STRONG in kinds for kinds in KINDS)
 
 
+@SHRINKING
 def test_runs_that_break_a_promise_are_as_short_whichever_engine_finds_them():
     """States of two partitions are numbered in another order than that of their discovery."""
     lengths = set()

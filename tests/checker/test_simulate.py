@@ -24,7 +24,7 @@ from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode, Status, exit_code
 from tests.checker.native.random_models import random_models
 from tests.checker.walks import Node, Sound, Walk, walk
-from tests.strategies import tried
+from tests.strategies import SHRINKING, tried
 
 ENGINES = [EngineName.REFERENCE, EngineName.NATIVE]
 both_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
@@ -167,6 +167,7 @@ def outcome(model, engine, plan):
 
 
 @pytest.mark.parametrize("examples", [8, pytest.param(40, marks=pytest.mark.slow)])
+@SHRINKING
 def test_both_engines_find_the_same_on_random_models(examples):
     ends = Counts()
 

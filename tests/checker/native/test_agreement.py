@@ -25,7 +25,7 @@ from tests.checker.native.random_models import random_models
 from tests.checker.walks import Count
 from tests.checker.walks import Counter as Counting
 from tests.golden import manifest
-from tests.strategies import tried
+from tests.strategies import SHRINKING, tried
 
 COUNTED = [*manifest.cases("fast"), *manifest.cases("slow")]
 """Sizes that the reference engine can count.
@@ -248,6 +248,7 @@ def test_the_same_states_are_found():
     assert set(found) == reachable(model)
 
 
+@SHRINKING
 def test_random_models_are_searched_alike():
     assert len(agree_at_random(random_models(), 20)) > 2
 

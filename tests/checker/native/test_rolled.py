@@ -32,6 +32,7 @@ from streamproof.models.sizes import at_size
 from tests.checker.native.random_models import random_models
 from tests.checker.native.test_agreement import KINDS, agree, agree_at_random
 from tests.checker.native.test_symmetry import works
+from tests.strategies import SHRINKING
 
 
 class Guest(Element):
@@ -95,6 +96,7 @@ def test_a_model_of_streamproof_is_searched_alike(name):
 
 @pytest.mark.usefixtures("rolled")
 @pytest.mark.parametrize("alike", [False, True])
+@SHRINKING
 def test_random_models_are_searched_alike(alike):
     assert len(agree_at_random(random_models(alike=alike), 6)) > 1
 

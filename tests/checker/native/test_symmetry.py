@@ -46,6 +46,7 @@ from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Refuted, Undetermined
 from tests.checker.native.random_models import random_models
 from tests.checker.native.test_agreement import KINDS, agree, agree_at_random, reachable
+from tests.strategies import SHRINKING
 
 
 def symmetric(model, **options):
@@ -300,6 +301,7 @@ def test_the_network_sorts(count_):
 # The same report
 
 
+@SHRINKING
 def test_random_models_whose_elements_are_alike_are_searched_alike():
     assert len(agree_at_random(random_models(alike=True), 8)) > 1
 
