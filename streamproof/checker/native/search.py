@@ -211,9 +211,9 @@ class Search:
         fired = self.workers[0].fired.copy()
         self._do(Worker.expand)
         for part, (kept, breaking) in zip(self.partitions, self._do(self._take_all), strict=True):
-            if not kept:
-                self._out_of_room()
             self._note_breaking(part, breaking)
+            if not kept and self.found is None:
+                self._out_of_room()
         if self.found and self.is_in_order:
             self._count_up_to(self.found.reference, begin, fired)
         for worker in self.workers:

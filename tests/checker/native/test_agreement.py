@@ -200,6 +200,28 @@ def test_a_step_that_breaks_something_is_counted_alike(model_class, loops, monke
     assert agree(model_class(4)) == ("is_below_three" if model_class in (Odd, Early) else "by_one")
 
 
+class Crowded(Early):
+    """What is broken is found before the limit, and more states than it allows come behind."""
+
+    @action
+    def pass_by(self, now: Count) -> Count:
+        require(now.value == 2)
+        return Count(4)
+
+    @action
+    def jump(self, now: Count) -> Count:
+        require(now.value == 4)
+        return Count(0)
+
+
+@pytest.mark.parametrize(("states_max", "kind"), [(3, "cut short"), (4, "is_below_three")])
+def test_what_is_broken_before_a_limit_is_told(states_max, kind):
+    limits = Limits(states_max=states_max)
+    known, found = (outcome(Crowded(4), engine, limits) for engine in (reference, one_thread))
+    assert kind_of(known) == kind_of(found) == kind
+    assert kind == "cut short" or found == known
+
+
 def states_of(model):
     """Search natively, and give the set of states as Python values."""
     search = Search(Program(model, {}), Limits(), ignore, 2)
