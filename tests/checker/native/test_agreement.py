@@ -32,19 +32,26 @@ COUNTED = [*manifest.cases("fast"), *manifest.cases("slow")]
 
 Those of the tier `native` are compared with their golden counts in tests/test_golden.py.
 """
-QUICK = ("chandy_lamport", "token_passing", "merge_order", "egress", "examples/lease.py")
-"""Models whose code is compiled within a second or two."""
+QUICK = (
+    "chandy_lamport",
+    "token_passing",
+    "merge_order",
+    "egress",
+    "permission",
+    "examples/lease.py",
+)
+"""Models whose code is compiled in a second or two; the first size of each is fast."""
 SIZES = [
     pytest.param(
         target,
         size,
         id=f"{registry.find(target).__name__}-{size}",
-        marks=[]
-        if target in QUICK and size == next(iter(registry.find(target).sizes))
-        else pytest.mark.slow,
+        marks=[] if target in QUICK and number == 0 else pytest.mark.slow,
     )
-    for target, size in COUNTED
+    for target in manifest.targets()
     if is_traceable(registry.find(target))
+    for number, size in enumerate(registry.find(target).sizes)
+    if (target, size) in COUNTED
 ]
 STATES_MAX = 3_000
 """States up to which the engines are compared on a random model."""
