@@ -1,4 +1,4 @@
-"""Hypothesis strategies for values of the language, derived from their sorts.
+"""Hypothesis strategies for values of the language, from their sorts, and how they are tried.
 
 They make arbitrary values, not only those that runs reach: a transition and its traced form must
 agree everywhere. Integers are few and small, so that guards that compare two of them hold often.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 
 from streamproof.lang import Domain, Map
@@ -33,6 +35,22 @@ from streamproof.lang.trace import state_sort_of
 SMALL_INTS = (0, 1, 2, -1)
 DOMAIN_SIZES = {"Process": 2, "Snapshot": 2, "Token": 2}
 """How many elements of each sort; 2 of any other."""
+
+
+SHRINKING = pytest.mark.timeout(900)
+"""For tests whose examples take seconds: Hypothesis shrinks what fails for up to five minutes."""
+
+
+def tried(examples: int, attempt: int = 0) -> Callable[[Any], Any]:
+    """Try a test on so many examples, the same ones every time; each attempt has others."""
+    limits = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    return lambda test: seed(attempt)(limits(test))
 
 
 def values(sort: Sort, domains: Mapping[str, Domain[Any]]) -> st.SearchStrategy[Any]:

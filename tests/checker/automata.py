@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, combinations
-from random import Random
 from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
 
 from streamproof.lang import Domain, Element, Map, Model, require
 from streamproof.lang.model import Fairness, action, eventually, final, init, leads_to
@@ -76,30 +78,34 @@ KINDS = {
 }
 
 
-def random_automaton(seed: int, *, size: int = 0) -> Automaton:
-    """Draw an automaton of so many states; without a size, of at most six."""
-    random = Random(seed)
-    nodes = Domain(Node, size or random.randrange(1, 7))
+@st.composite
+def random_automata(draw: Any, *, size: int = 0) -> Automaton:
+    """Make automata of so many states; without a size, of at most six that a run can go around in.
+
+    Where none can, whether a promise is kept is only a question of where a run may stay. What
+    stands in the tables is drawn as one string, with a byte for each entry.
+    """
+    nodes = Domain(Node, size or draw(st.integers(2, 6)))
+    kind = KINDS[draw(st.sampled_from(list(KINDS)))]
+    can, goal = draw(st.sampled_from((0.6, 0.9, 0.3))), draw(st.sampled_from((0.1, 0.4)))
+    made = 0.1 if size else 0.5  # rarely, so that ways to where a promise is made differ
+    drawn = draw(st.binary(min_size=8 * len(nodes), max_size=8 * len(nodes)))
+    entries = iter(drawn)
 
     def table(share: float) -> Map[Node, bool]:
-        return Map.build(nodes, lambda _: random.random() < share)
+        return Map.build(nodes, lambda _: next(entries) >= 256 * (1 - share))
 
     def leading() -> Map[Node, Node]:
-        return Map.build(nodes, lambda _: random.choice(nodes.elements))
+        return Map.build(nodes, lambda _: nodes.elements[next(entries) % len(nodes)])
 
-    kind = KINDS[random.choice(list(KINDS))]
-    share = random.choice((0.3, 0.6, 0.9))
-    cans, tos = [table(share) for _ in range(3)], [leading() for _ in range(3)]
-    made = table(0.1 if size else 0.5)  # rarely, so that ways to where a promise is made differ
-    return kind(nodes, nodes.elements[0], *cans, *tos, made, table(random.choice((0.1, 0.4))))
+    cans, tos = [table(can) for _ in range(3)], [leading() for _ in range(3)]
+    model = kind(nodes, nodes.elements[0], *cans, *tos, table(made), table(goal))
+    assume(size or goes_around(model))
+    return model
 
 
-def breaks_by_definition(model: Automaton, name: str) -> bool:
-    """Tell whether some fair run breaks a promise: by trying every set that it could end up in.
-
-    A run ends up in a set of states if it visits each of them, and no other, again and again. It
-    can do that for every set that its own steps connect, and for one state by staying there.
-    """
+def moves_of(model: Automaton) -> dict[At, dict[str, At]]:
+    """List what changes each state, and to what."""
     steps = {
         state: {
             call.name: act(state)
@@ -108,7 +114,24 @@ def breaks_by_definition(model: Automaton, name: str) -> bool:
         }
         for state in map(At, model.nodes)
     }
-    moves = {s: {a: t for a, t in found.items() if t != s} for s, found in steps.items()}
+    return {s: {a: t for a, t in found.items() if t != s} for s, found in steps.items()}
+
+
+def goes_around(model: Automaton) -> bool:
+    """Tell whether a run can visit several states for ever, and arrive at the goal in none."""
+    moves = moves_of(model)
+    open_ = {state for state in moves if not model.goal[state.node]}
+    reached = closure({At(model.home)} & open_, moves, open_)
+    return any(s in closure({t}, moves, open_) for s in reached for t in moves[s].values())
+
+
+def breaks_by_definition(model: Automaton, name: str) -> bool:
+    """Tell whether some fair run breaks a promise: by trying every set that it could end up in.
+
+    A run ends up in a set of states if it visits each of them, and no other, again and again. It
+    can do that for every set that its own steps connect, and for one state by staying there.
+    """
+    moves = moves_of(model)
     fairness = {method.name: method.fairness for method in model.methods(action_role())}
     open_ = {state for state in moves if not model.goal[state.node]}
     reached = closure({At(model.home)}, moves, set(moves))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 
 import pytest
+from hypothesis import assume, given
 
 from streamproof.checker import Limits, check
 from streamproof.checker.lasso import promises_of
@@ -17,45 +18,60 @@ from tests.checker.automata import (
     KINDS,
     breaks_as_told,
     breaks_by_definition,
-    random_automaton,
+    random_automata,
 )
+from tests.strategies import SHRINKING, tried
 
 
 def natively(model, threads):
     return native(model, threads=threads).decide_liveness()
 
 
-@pytest.mark.parametrize("block", range(1))
-def test_engines_and_definition_agree_on_random_automata(block):
-    seen = Tally()
-    for seed in range(block * 40, block * 40 + 40):
-        model = random_automaton(seed)
+def agree_at_random(examples, attempt=0):
+    """Ask engines and definition about so many different automata; count what is true of them."""
+    judged, seen = {}, Tally()
+
+    def agree_on(model):
+        assume(repr(model) not in judged)
         known = decide_liveness(model)
         others = [natively(model, 1), natively(model, 2)]
+        broken = {}
         for promise in promises_of(model):
-            expected = breaks_by_definition(model, promise.call.name)
+            name = promise.call.name
+            broken[name] = breaks_by_definition(model, name)
             for answer in (known, *others):
                 lasso = answer.lassos[promise.call]
-                assert (lasso is not None) == expected, (seed, promise.call)
-                if lasso is not None:
-                    assert breaks_as_told(model, lasso, promise.call.name), (seed, promise.call)
+                assert (lasso is not None) == broken[name], name
+                assert lasso is None or breaks_as_told(model, lasso, name), name
                 assert (answer.unasked, answer.unneeded) == (known.unasked, known.unneeded)
-            seen[expected] += 1
-    assert min(seen.values()) > 5
-    assert len(seen) == 2
+        judged[repr(model)] = type(model)
+        seen.update(broken.items())
+
+    tried(examples, attempt)(given(model=random_automata())(agree_on))()
+    assert len(judged) == examples
+    assert len(seen) == 4  # each of two promises was kept, and was broken
+    assert min(seen.values()) >= examples // 20
+    return set(judged.values())
+
+
+@SHRINKING
+def test_engines_and_definition_agree_on_random_automata():
+    assert len(agree_at_random(40)) > 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(1, 10))
-def test_engines_and_definition_agree_on_more_automata(block):
-    test_engines_and_definition_agree_on_random_automata(block)
+@pytest.mark.timeout(1800)
+def test_engines_and_definition_agree_on_hundreds_of_automata():
+    assert agree_at_random(400, attempt=1) == set(KINDS.values())
+    assert any(Fairness.STRONG in kinds for kinds in KINDS)
 
 
+@SHRINKING
 def test_runs_that_break_a_promise_are_as_short_whichever_engine_finds_them():
     """States of two partitions are numbered in another order than that of their discovery."""
     lengths = set()
-    for seed in range(25):
-        model = random_automaton(seed, size=60)
+
+    def agree_on(model):
         known = decide_liveness(model).lassos
         for threads in (1, 2, 4):
             found = natively(model, threads).lassos
@@ -63,15 +79,11 @@ def test_runs_that_break_a_promise_are_as_short_whichever_engine_finds_them():
                 other = found[call]
                 assert (lasso is None) == (other is None)
                 if lasso is not None and other is not None:
-                    assert len(other.path.steps) == len(lasso.path.steps), (seed, threads)
+                    assert len(other.path.steps) == len(lasso.path.steps), threads
                     lengths.add(len(lasso.path.steps))
+
+    tried(25)(given(model=random_automata(size=60))(agree_on))()
     assert len(lengths) > 4
-
-
-def test_every_kind_of_fairness_was_drawn():
-    drawn = {type(random_automaton(seed)) for seed in range(400)}
-    assert drawn == set(KINDS.values())
-    assert any(Fairness.STRONG in kinds for kinds in KINDS)
 
 
 def test_a_snapshot_completes_and_needs_both_fair_actions():

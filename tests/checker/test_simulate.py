@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamproof.checker import check
 from streamproof.checker.counterexample import BrokenModel, retrace
@@ -20,8 +22,9 @@ from streamproof.lang.model import Role, final
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode, Status, exit_code
-from tests.checker.native.random_models import random_model
+from tests.checker.native.random_models import random_models
 from tests.checker.walks import Node, Sound, Walk, walk
+from tests.strategies import SHRINKING, tried
 
 ENGINES = [EngineName.REFERENCE, EngineName.NATIVE]
 both_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
@@ -174,13 +177,20 @@ def outcome(model, engine, plan):
     return found.tally, statuses(report), reasons
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=[] if n < 8 else pytest.mark.slow) for n in range(40)]
-)
-def test_both_engines_find_the_same_on_random_models(seed):
-    model = random_model(seed)
-    plan = Plan(30, 12, seed)
-    assert outcome(model, EngineName.NATIVE, plan) == outcome(model, EngineName.REFERENCE, plan)
+@pytest.mark.parametrize("examples", [8, pytest.param(40, marks=pytest.mark.slow)])
+@SHRINKING
+def test_both_engines_find_the_same_on_random_models(examples):
+    ends = Counts()
+
+    def agree_on(model, seed):
+        plan = Plan(30, 12, seed)
+        expected = outcome(model, EngineName.REFERENCE, plan)
+        assert outcome(model, EngineName.NATIVE, plan) == expected
+        ends[type(expected[0])] += 1
+
+    seeds = st.integers(0, 99)
+    tried(examples, examples)(given(model=random_models(), seed=seeds)(agree_on))()
+    assert len(ends) > 1
 
 
 @pytest.mark.parametrize("batch", [1, 7])

@@ -17,7 +17,7 @@ from streamproof.models import registry
 from streamproof.verification import mutants_of
 
 HERE = Path(__file__).parent
-EXAMPLES = ("examples/two_phase_commit.py",)
+EXAMPLES = ("examples/lease.py", "examples/two_phase_commit.py")
 TIERS = ("fast", "slow", "native")
 COUNTS = {"distinct": int, "generated": int, "depth": int, "firings": dict}
 MUTANT = {"fate": str, "killer": str, "steps": int, "distinct": int}
@@ -41,12 +41,6 @@ def read(target: str) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def counts(target: str, size: str) -> tuple[int, int, int]:
-    """Read how many distinct and generated states a size has, and its depth."""
-    entry = read(target)["sizes"][size]
-    return entry["distinct"], entry["generated"], entry["depth"]
-
-
 def cases(tier: str) -> list[tuple[str, str]]:
     """List the sizes of a tier, over all models."""
     return [
@@ -55,6 +49,17 @@ def cases(tier: str) -> list[tuple[str, str]]:
         for size, entry in read(target)["sizes"].items()
         if entry["tier"] == tier
     ]
+
+
+def known(target: str, size: str) -> dict[str, Any]:
+    """Give the counts that a size is known to have."""
+    return {key: count for key, count in read(target)["sizes"][size].items() if key != "tier"}
+
+
+def counts(target: str, size: str) -> tuple[int, int, int]:
+    """Give how many distinct and generated states a size has, and its depth."""
+    found = known(target, size)
+    return found["distinct"], found["generated"], found["depth"]
 
 
 def measured(target: str, size: str) -> dict[str, Any]:

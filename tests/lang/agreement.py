@@ -8,7 +8,7 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamproof.lang import Disabled, Domain
@@ -18,7 +18,7 @@ from streamproof.lang.form import ClaimForm, Command, TracedModel, TracedTransit
 from streamproof.lang.model import STATES_TAKEN, Call, Method
 from streamproof.lang.sorts import ElementSort, sort_of
 from streamproof.lang.trace import AFTER, state_sort_of, trace_model
-from tests.strategies import domains_of, models, states, values
+from tests.strategies import domains_of, models, states, tried, values
 
 DISABLED, BROKEN_CLAIM = "disabled", "broken claim"
 
@@ -128,17 +128,6 @@ def element_sorts(sort: Any) -> set[str]:
 
 
 # --------------------------------------------------------------------------- on many states
-
-
-def tried(examples: int, attempt: int = 0):
-    """Try a test on so many examples, the same ones every time; each attempt has others."""
-    limits = settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
-    return lambda test: seed(attempt)(limits(test))
 
 
 def attempts(examples: int) -> list[tuple[int, int]]:

@@ -36,8 +36,8 @@ def path_along(program: Program, way: Sequence[Keys], more: Iterable[int] = ()) 
     path = Path(program.initial[way[0]])
     mover = Mover(program)
     for before, wanted in pairwise(way):
-        action, reached = _step(program, before, wanted)
-        path = Path(path.start, (*path.steps, action))
+        taken, reached = steps_up_to(program, before, wanted)
+        path = Path(path.start, (*path.steps, taken[-1]))
         if program.symmetry:
             path = mover.moved(path, program.symmetry.between(reached, wanted))
     return Path(path.start, (*path.steps, *more))
@@ -73,17 +73,24 @@ def _moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
     return replace(call, arguments=tuple(sent))
 
 
-def _step(program: Program, before: Keys, wanted: Keys) -> tuple[int, Keys]:
-    """Find an action that leads from a state to one of a wanted orbit, and the state there."""
+def steps_up_to(program: Program, before: Keys, wanted: Keys) -> tuple[list[int], Keys]:
+    """List the actions that a state allows up to one that leads to a wanted orbit, and where to.
+
+    Raises
+    ------
+    EnginesDisagree : if none leads there
+    """
     encoder, model = program.encoder, program.encoder.model
     state = encoder.decode(before)
+    taken = []
     for number, (call, act) in enumerate(model.ground_actions):
         try:
             target = encoder.encode(act(state, *call.arguments))
         except (Disabled, AssertionError):
             continue
+        taken.append(number)
         if target == wanted or _representative(program, target) == wanted:
-            return number, target
+            return taken, target
     raise EnginesDisagree(
         f"no action of {type(model).__name__} leads from {state} to {encoder.decode(wanted)}, "
         "which the compiled model reaches in one step"

@@ -21,7 +21,7 @@ from streamproof.checker.native.code.cells import Keys
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
-from streamproof.checker.native.paths import path_along
+from streamproof.checker.native.paths import path_along, steps_up_to
 from streamproof.checker.native.team import Team
 from streamproof.checker.native.worker import Worker, candidate_bytes, deal
 from streamproof.checker.progress import OnProgress, Progress
@@ -207,11 +207,15 @@ class Search:
             ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
             self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
+        begin = self.partitions[0].done - sum(int(size) for _, size, _ in self.workers[0].ranges)
+        fired = self.workers[0].fired.copy()
         self._do(Worker.expand)
         for part, (kept, breaking) in zip(self.partitions, self._do(self._take_all), strict=True):
-            if not kept:
-                self._out_of_room()
             self._note_breaking(part, breaking)
+            if not kept and self.found is None:
+                self._out_of_room()
+        if self.found and self.is_in_order:
+            self._count_up_to(self.found.reference, begin, fired)
         for worker in self.workers:
             if self.found is None and worker.stopped_by is not Event.NONE:
                 event, _, action, cell, _ = map(int, worker.event)
@@ -228,6 +232,24 @@ class Search:
             if len(self.partitions) == 1:
                 part.count = breaking + 1  # what lies behind it was not asked for
             self.found = Found(Event.NONE, part.reference(breaking))
+
+    def _count_up_to(self, breaking: int, begin: int, fired: NDArray[Any]) -> None:
+        """Count no step behind the one to a state that breaks an invariant, in the only partition.
+
+        Parameters
+        ----------
+        breaking : the state, as a number of the search
+        begin : the first of the states whose steps were taken together
+        fired : what had been counted before
+        """
+        (part,), (worker,) = self.partitions, self.workers
+        parent = int(part.links[breaking])
+        worker.fired[:] = fired
+        worker.count_steps(begin, parent)
+        before, after = map(self.program.layout.unpack, map(part.state, (parent, breaking)))
+        taken, _ = steps_up_to(self.program, before, after)
+        for action in taken:
+            worker.fired[action] += self.program.weigh(part.address(parent), 1)
 
     def _out_of_room(self) -> None:
         self.limits.check_states(self.kept)

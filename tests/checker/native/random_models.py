@@ -1,17 +1,19 @@
 """Random models: every sort of the language, several actions, properties of every kind.
 
-An expression is drawn as a function of the state and of the elements in scope, and is run by Python
-or traced like one that somebody wrote. Most of these models are nonsense; engines must agree on
-them all the same.
+A model is drawn as Python text, which is run like what somebody wrote; a model that the engines
+find different things in is shrunk, and printed as that text. Most of these models are nonsense;
+engines must agree on them all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from random import Random
 from typing import Annotated, Any
+
+from hypothesis import strategies as st
 
 from streamproof.lang import (
     Domain,
@@ -32,10 +34,11 @@ from streamproof.lang import (
     sometimes,
 )
 
-Scope = Mapping[str, Any]
-"""Elements by name: those of P begin with p, those of Q with q."""
-Expression = Callable[[Any, Any, Scope], Any]
-"""A function of the model, the state, and what is in scope."""
+Names = tuple[str, ...]
+"""The elements in scope: names of those of P begin with p, of those of Q with q."""
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+CONSTANTS = ("0", "1", "2", "-1")
 
 
 class P(Element):
@@ -90,179 +93,13 @@ class Base(Model[State]):
             Map.fill(self.ps, self.qs, Colour.GREEN),
         )
 
+    def __repr__(self) -> str:
+        constants = f"{self.ps}, {self.qs}, {self.top}, {self.ready}"
+        return f"\n{self.source}\n\nRandom({constants})\n"
 
-class Writer:
-    """Writes random expressions and methods."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-
-    def element(self, sort: str, names: tuple[str, ...]) -> Expression:
-        known = [name for name in names if name[0] == sort]
-        if sort == "p" and (not known or self.random.random() < 0.3):
-            return lambda m, s, e: s.who
-        name = self.random.choice(known)
-        return lambda m, s, e: e[name]
-
-    def number(self, names: tuple[str, ...], depth: int) -> Expression:
-        which = self.random.randrange(8 if depth else 4)
-        if which == 0:
-            value = self.random.randrange(-1, 3)
-            return lambda m, s, e: value
-        if which == 1:
-            return lambda m, s, e: s.n
-        if which == 2:
-            return lambda m, s, e: s.k
-        if which == 3:
-            if not any(name[0] == "q" for name in names):
-                return self.number(names, 0)
-            q = self.element("q", names)
-            return lambda m, s, e: s.boxes[q(m, s, e)].level
-        if which <= 5:
-            one, other = self.number(names, depth - 1), self.number(names, 0)
-            sign = self.random.choice((1, -1))
-            return lambda m, s, e: one(m, s, e) + sign * other(m, s, e)
-        if which == 6:
-            inner = self.truth((*names, f"p{depth}"), depth - 1)
-            return lambda m, s, e: count(m.ps, lambda p: inner(m, s, {**e, f"p{depth}": p}))
-        asked = self.truth(names, depth - 1)
-        yes, no = self.number(names, 0), self.number(names, 0)
-        return lambda m, s, e: yes(m, s, e) if asked(m, s, e) else no(m, s, e)
-
-    def colour(self, names: tuple[str, ...], depth: int) -> Expression:
-        which = self.random.randrange(4 if depth else 2)
-        if which == 0:
-            value = self.random.choice(list(Colour))
-            return lambda m, s, e: value
-        if which == 1 or not any(name[0] == "q" for name in names):
-            return lambda m, s, e: s.colour
-        if which == 2:
-            p, q = self.element("p", names), self.element("q", names)
-            return lambda m, s, e: s.pairs[p(m, s, e), q(m, s, e)]
-        asked, yes = self.truth(names, depth - 1), self.colour(names, 0)
-        return lambda m, s, e: yes(m, s, e) if asked(m, s, e) else s.colour
-
-    def truth(self, names: tuple[str, ...], depth: int) -> Expression:
-        which = self.random.randrange(11 if depth > 0 else 5)
-        p = self.element("p", names)
-        if which == 0:
-            return lambda m, s, e: s.lit[p(m, s, e)]
-        if which == 1:
-            other = self.element("p", names)
-            return lambda m, s, e: p(m, s, e) == other(m, s, e)
-        if which == 2:
-            member = self.random.choice(list(Colour))
-            colour = self.colour(names, 0)
-            return lambda m, s, e: colour(m, s, e) == member
-        if which == 3:
-            return lambda m, s, e: m.ready[p(m, s, e)]
-        if which == 4:
-            left, right = self.number(names, 0), self.number(names, 0)
-            return lambda m, s, e: left(m, s, e) <= right(m, s, e)
-        one = self.truth(names, depth - 1)
-        if which == 5:
-            return lambda m, s, e: not one(m, s, e)
-        two = self.truth(names, depth - 1)
-        if which == 6:
-            return lambda m, s, e: one(m, s, e) and two(m, s, e)
-        if which == 7:
-            return lambda m, s, e: one(m, s, e) or two(m, s, e)
-        if which == 8:
-            left, right = self.number(names, depth - 1), self.number(names, depth - 1)
-            return lambda m, s, e: left(m, s, e) < right(m, s, e)
-        sort = self.random.choice("pq")
-        name = f"{sort}{depth}"
-        inner = self.truth((*names, name), depth - 1)
-        quantifier = forall if which == 9 else exists
-        return lambda m, s, e: quantifier(
-            m.ps if sort == "p" else m.qs, lambda x: inner(m, s, {**e, name: x})
-        )
-
-    def update(self, names: tuple[str, ...]) -> Expression:
-        """Write a function that gives a changed state."""
-        which = self.random.randrange(7)
-        p = self.element("p", names)
-        number, truth, colour = self.number(names, 1), self.truth(names, 1), self.colour(names, 1)
-        if which == 0:
-            return lambda m, s, e: replace(s, n=number(m, s, e))
-        if which == 1:
-            return lambda m, s, e: replace(s, k=bounded(number(m, s, e)))
-        if which == 2:
-            return lambda m, s, e: replace(s, colour=colour(m, s, e), who=p(m, s, e))
-        if which == 3:
-            return lambda m, s, e: replace(s, lit=s.lit.set(p(m, s, e), truth(m, s, e)))
-        if which == 4 and "q" in names:
-            q = self.element("q", names)
-            return lambda m, s, e: replace(
-                s, boxes=s.boxes.set(q(m, s, e), Box(number(m, s, e), truth(m, s, e)))
-            )
-        if which in (4, 5):
-            inner = self.colour((*names, "p9", "q9"), 1)
-            return lambda m, s, e: replace(
-                s,
-                pairs=s.pairs.map_items(lambda p9, q9, _: inner(m, s, {**e, "p9": p9, "q9": q9})),
-            )
-        asked, one, two = self.truth(names, 1), self.update(names), self.update(names)
-        return lambda m, s, e: one(m, s, e) if asked(m, s, e) else two(m, s, e)
-
-    def action(self) -> Callable[..., Any]:
-        """Write an action with none, one or two parameters."""
-        names = self.random.choice(((), ("p",), ("p", "q")))
-        guard, update, then = self.truth(names, 2), self.update(names), self.update(names)
-        claim = self.truth(names, 1) if self.random.random() < 0.15 else None
-
-        def step(model: Any, s: Any, scope: Scope) -> Any:
-            require(guard(model, s, scope))
-            if claim is not None:
-                assert claim(model, s, scope)
-            return then(model, update(model, s, scope), scope)
-
-        if not names:
-
-            def act0(self: Any, s: State) -> State:
-                return step(self, s, {})
-
-            return action(act0)
-        if len(names) == 1:
-
-            def act1(self: Any, s: State, p: P) -> State:
-                return step(self, s, {"p": p})
-
-            return action(act1)
-
-        def act2(self: Any, s: State, p: P, q: Q) -> State:
-            return step(self, s, {"p": p, "q": q})
-
-        return action(act2)
-
-    def methods(self) -> dict[str, Any]:
-        """Write a model's actions and properties."""
-        found: dict[str, Any] = {
-            f"act_{n}": self.action() for n in range(self.random.randrange(1, 4))
-        }
-        likely, premise = self.truth((), 2), self.truth((), 1)
-        rare, end, there = self.truth((), 2), self.truth((), 1), self.truth(("p",), 2)
-
-        def invariant(self: Any, s: State) -> bool:
-            return implies(premise(self, s, {}), likely(self, s, {}))
-
-        def keeps(self: Any, before: State, after: State) -> bool:
-            return rare(self, before, {}) or before.n <= after.n + 2 or rare(self, after, {})
-
-        def happens(self: Any, s: State, p: P) -> bool:
-            return there(self, s, {"p": p})
-
-        def ends(self: Any, s: State) -> bool:
-            return end(self, s, {})
-
-        if self.random.random() < 0.4:
-            found["invariant"] = always(invariant)
-        if self.random.random() < 0.4:
-            found["keeps"] = every_step(keeps)
-        if self.random.random() < 0.5:
-            found["happens"] = sometimes(happens)
-        found["ends"] = final(ends)
-        return found
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print alike where Hypothesis shows what failed."""
+        printer.text(repr(self))
 
 
 def bounded(number: Any) -> Any:
@@ -272,18 +109,216 @@ def bounded(number: Any) -> Any:
     return number
 
 
-def random_model(seed: int, *, alike: bool = False) -> Base:
-    """Write the model of a seed.
+def within(number: Any) -> Any:
+    """Keep a number mostly inside its declared range, so that more happens than leaving it."""
+    require(number <= 2)
+    require(number >= -1)
+    return number
+
+
+VOCABULARY = {
+    **{part.__name__: part for part in (Base, Box, Colour, Map, P, Q, State)},
+    **{part.__name__: part for part in (action, always, every_step, final, sometimes)},
+    **{part.__name__: part for part in (count, exists, forall, implies, require)},
+    **{part.__name__: part for part in (bounded, replace, within)},
+}
+"""What the text of a model may name."""
+
+
+# ------------------------------------------------------------------------------- expressions
+
+
+def elements(sort: str, names: Names) -> st.SearchStrategy[str]:
+    """Name an element of a sort, p or q."""
+    return st.sampled_from(known(sort, names))
+
+
+def known(sort: str, names: Names) -> list[str]:
+    """List the elements of a sort: those in scope, and the one that every state names."""
+    return [*(name for name in names if name.startswith(sort)), *["s.who"] * (sort == "p")]
+
+
+def read_numbers(names: Names) -> list[str]:
+    """List the numbers that differ from state to state."""
+    return ["s.n", "s.k", *(f"s.boxes[{q}].level" for q in known("q", names))]
+
+
+def read_colours(names: Names) -> list[str]:
+    """List the colours that differ from state to state."""
+    return [
+        "s.colour",
+        *(f"s.pairs[{p}, {q}]" for q in known("q", names) for p in known("p", names)),
+    ]
+
+
+def other_than(one: str, *others: str) -> st.SearchStrategy[str]:
+    """Choose something else: what is compared with itself, or added to 0, says little."""
+    return st.sampled_from([other for other in others if other != one])
+
+
+@st.composite
+def numbers(draw: Draw, names: Names, depth: int) -> str:
+    """Write a number."""
+    simple = st.sampled_from([*CONSTANTS, *read_numbers(names)])
+    match draw(
+        st.sampled_from(["simple"] + ["sum", "sum", "sum", "count", "choice"] * (depth > 0))
+    ):
+        case "simple":
+            return draw(simple)
+        case "sum":
+            left = draw(numbers(names, depth - 1))
+            right = draw(other_than(left, "1", "2", *read_numbers(names)))
+            return f"({left} {draw(st.sampled_from('+-'))} {right})"
+        case "count":
+            name = f"p{depth}"
+            return f"count(self.ps, lambda {name}: {draw(truths((*names, name), depth - 1))})"
+        case _:
+            asked = draw(truths(names, depth - 1))
+            return f"({draw(simple)} if {asked} else {draw(simple)})"
+
+
+@st.composite
+def colours(draw: Draw, names: Names, depth: int) -> str:
+    """Write a colour."""
+    simple = st.sampled_from([*map(str, Colour), *read_colours(names)])
+    if draw(one_in(3)) and depth > 0:
+        asked = draw(truths(names, depth - 1))
+        return f"({draw(simple)} if {asked} else {draw(simple)})"
+    return draw(simple)
+
+
+@st.composite
+def truths(draw: Draw, names: Names, depth: int) -> str:
+    """Write a truth value."""
+    kinds = ["lit", "ready", "coloured", "ordered"] + ["same"] * (len(known("p", names)) > 1)
+    kinds += ["not", "and", "or", "below", "forall", "exists"] * (depth > 0)
+    match kind := draw(st.sampled_from(kinds)):
+        case "lit":
+            return f"s.lit[{draw(elements('p', names))}]"
+        case "ready":
+            return f"self.ready[{draw(elements('p', names))}]"
+        case "same":
+            one = draw(elements("p", names))
+            return f"({one} == {draw(other_than(one, *known('p', names)))})"
+        case "coloured":
+            one = draw(st.sampled_from(read_colours(names)))
+            return f"({one} == {draw(other_than(one, *map(str, Colour), *read_colours(names)))})"
+        case "ordered":
+            one = draw(st.sampled_from(read_numbers(names)))
+            other = draw(other_than(one, *CONSTANTS, *read_numbers(names)))
+            return f"({one} {draw(st.sampled_from(('<=', '>=')))} {other})"
+        case "not":
+            return f"(not {draw(truths(names, depth - 1))})"
+        case "and" | "or":
+            return f"({draw(truths(names, depth - 1))} {kind} {draw(truths(names, depth - 1))})"
+        case "below":
+            return f"({draw(numbers(names, depth - 1))} < {draw(numbers(names, depth - 1))})"
+        case quantifier:
+            sort = draw(st.sampled_from("pq"))
+            name = f"{sort}{depth}"
+            inner = draw(truths((*names, name), depth - 1))
+            return f"{quantifier}(self.{sort}s, lambda {name}: {inner})"
+
+
+@st.composite
+def updates(draw: Draw, names: Names, depth: int = 2) -> str:
+    """Write a changed state."""
+    kinds = ["step", "turn", "n", "k", "colour", "lit", "pairs"] + ["box", "box"] * ("q" in names)
+    match draw(st.sampled_from(kinds + ["choice"] * (depth > 0))):
+        case "step":
+            return f"replace(s, k=bounded(s.k {draw(st.sampled_from('+-'))} 1))"
+        case "turn":
+            key = draw(elements("p", names))
+            return f"replace(s, lit=s.lit.set({key}, not s.lit[{key}]))"
+        case "n":
+            kept = draw(st.sampled_from(("within", "within", "within", "")))
+            return f"replace(s, n={kept}({draw(numbers(names, 1))}))"
+        case "k":
+            return f"replace(s, k=bounded({draw(numbers(names, 1))}))"
+        case "colour":
+            who = draw(elements("p", names))
+            return f"replace(s, colour={draw(colours(names, 1))}, who={who})"
+        case "lit":
+            key = draw(elements("p", names))
+            return f"replace(s, lit=s.lit.set({key}, {draw(truths(names, 1))}))"
+        case "pairs":
+            inner = draw(colours((*names, "p9", "q9"), 1))
+            return f"replace(s, pairs=s.pairs.map_items(lambda p9, q9, _: {inner}))"
+        case "box":
+            box = f"Box({draw(numbers(names, 1))}, {draw(truths(names, 1))})"
+            return f"replace(s, boxes=s.boxes.set({draw(elements('q', names))}, {box}))"
+        case _:
+            one, two = draw(updates(names, depth - 1)), draw(updates(names, depth - 1))
+            return f"({one} if {draw(truths(names, 1))} else {two})"
+
+
+# ------------------------------------------------------------------------------------ models
+
+
+@st.composite
+def actions(draw: Draw, name: str) -> str:
+    """Write an action with none, one or two parameters."""
+    names = draw(st.sampled_from(((), ("p",), ("p", "q"))))
+    parameters = "".join(f", {name}: {name.upper()}" for name in names)
+    lines = [f"@action\ndef {name}(self, s: State{parameters}) -> State:"]
+    if not draw(one_in(3)):
+        lines.append(f"require({draw(truths(names, draw(st.integers(0, 2))))})")
+    if draw(one_in(12)):
+        lines.append(f"assert {draw(truths(names, 1))}")
+    if draw(one_in(2)):
+        lines.append(f"s = {draw(updates(names))}")
+    lines.append(f"return {draw(updates(names))}")
+    return "\n    ".join(lines)
+
+
+@st.composite
+def properties(draw: Draw) -> list[str]:
+    """Write some properties: `ends` always, each of the others or not."""
+    found = [f"@final\ndef ends(self, s: State) -> bool:\n    return {draw(truths((), 1))}"]
+    if draw(one_in(2)):
+        implied = f"implies({draw(truths((), 1))}, {draw(truths((), 2))})"
+        found.append(f"@always\ndef invariant(self, s: State) -> bool:\n    return {implied}")
+    if draw(one_in(2)):
+        found.append(
+            "@every_step\ndef keeps(self, before: State, after: State) -> bool:\n"
+            f"    rare = lambda s: {draw(truths((), 1))}\n"
+            f"    likely = lambda s: {draw(truths((), 2))}\n"
+            "    return implies(rare(before), before.k <= after.k or likely(after))"
+        )
+    if draw(one_in(2)):
+        there = draw(truths(("p",), 2))
+        found.append(f"@sometimes\ndef happens(self, s: State, p: P) -> bool:\n    return {there}")
+    return found
+
+
+def one_in(number: int) -> st.SearchStrategy[bool]:
+    """Say yes once in so many times; what is simpler is no."""
+    return st.sampled_from([False] * (number - 1) + [True])
+
+
+@st.composite
+def random_models(draw: Draw, *, alike: bool = False) -> Base:
+    """Make models.
 
     Parameters
     ----------
     alike : whether nothing tells elements of a domain apart
     """
-    random = Random(seed)
-    kind = type(f"Random{seed}", (Base,), Writer(random).methods())
-    ps, qs = Domain(P, random.randrange(1, 4)), Domain(Q, random.randrange(1, 3))
-    ready = Map.build(ps, lambda p: random.random() < 0.5)
-    if alike:
-        ps, qs = Domain(P, 3), Domain(Q, random.randrange(1, 4))
-        ready = Map.fill(ps, random.random() < 0.5)
-    return kind(ps, qs, random.randrange(1, 4), ready)
+    parts = [draw(actions(f"act_{n}")) for n in range(draw(st.integers(1, 3)))]
+    parts += draw(properties())
+    body = "\n".join(parts).replace("\n", "\n    ")
+    source = ast.unparse(ast.parse(f"class Random(Base):\n    {body}"))
+    ps = Domain(P, 3 if alike else draw(st.integers(1, 3)))
+    qs = Domain(Q, draw(st.integers(1, 3 if alike else 2)))
+    is_ready = st.just(draw(st.booleans())) if alike else st.booleans()
+    ready = Map.build(ps, lambda _: draw(is_ready))
+    return made(source)(ps, qs, draw(st.integers(1, 3)), ready)
+
+
+def made(source: str) -> type[Base]:
+    """Run the text of a model."""
+    namespace = VOCABULARY | {"__name__": __name__}
+    exec(compile(source, "random_model.py", "exec"), namespace)
+    kind: type[Base] = namespace["Random"]
+    kind.source = source
+    return kind
