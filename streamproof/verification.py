@@ -8,9 +8,11 @@ traced form. Spark bindings compare that hash before they run the protocol.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any, TypeAlias
 
 from streamproof import __version__, proofs
 from streamproof.checker import CheckReport, Limits, check
+from streamproof.checker.limits import cores
 from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
 from streamproof.lang import StreamproofError
 from streamproof.lang.digest import protocol_digest
@@ -41,6 +44,8 @@ from streamproof.proofs.induction import ProofReport, prove
 
 OnStage: TypeAlias = Callable[[str], None]
 """Called with what is being done now."""
+STAGES_EVERY_SECONDS = 0.1
+"""How often it is asked what processes that verify are doing."""
 
 
 class NotCertifiable(StreamproofError, RuntimeError):
@@ -121,6 +126,55 @@ def verify_protocol(
     proof = prove(find_invariant(name))
     seconds = time.perf_counter() - began
     return ProtocolReport(name, digest, tuple(checks), mutation, proof, seconds)
+
+
+def verify_protocols(
+    names: Sequence[str], *, on_stage: OnStage = lambda _: None
+) -> list[ProtocolReport]:
+    """Verify protocols side by side, in as many processes as there are cores.
+
+    Raises
+    ------
+    UnknownModel, UnknownInvariant : if one has no model or no invariant
+    """
+    workers = min(cores(), len(names))
+    if workers <= 1:
+        return [verify_protocol(name, on_stage=on_stage) for name in names]
+    fresh = multiprocessing.get_context("spawn")  # threads of native searches would not be forked
+    stages, others = fresh.Queue(), set(multiprocessing.active_children())
+    with ProcessPoolExecutor(workers, fresh, _tell_to, (stages,)) as pool:
+        # The longest first, so that no process is left alone with it.
+        begun = {name: pool.submit(_verify_here, name) for name in sorted(names, key=_brevity)}
+        try:
+            while wait(begun.values(), STAGES_EVERY_SECONDS).not_done:
+                while not stages.empty():
+                    on_stage(stages.get())
+                for one in begun.values():
+                    if one.done():
+                        one.result()  # raises what went wrong, at once
+        except BaseException:
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+            raise
+        return [begun[name].result() for name in names]
+
+
+_stages: Any = None
+"""Where a process that verifies tells what it does."""
+
+
+def _tell_to(stages: Any) -> None:
+    global _stages  # noqa: PLW0603  the pool's way to give each of its processes something
+    _stages = stages
+
+
+def _verify_here(name: str) -> ProtocolReport:
+    return verify_protocol(name, on_stage=_stages.put)
+
+
+def _brevity(protocol: str) -> int:
+    """Sort protocols with many mutants first: hunting and proving these takes longest."""
+    return -sum(len(file.mutants) for file in model_files(protocol))
 
 
 def model_files(protocol: str) -> tuple[ModelFile, ...]:

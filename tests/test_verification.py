@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import multiprocessing
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from streamproof.checker.mutation import MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
 from streamproof.models import registry
 from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.registry import protocol_module, protocol_names
+from streamproof.models.registry import UnknownModel, protocol_module, protocol_names
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode
 from streamproof.proofs.find import find_invariant
@@ -32,6 +33,7 @@ from streamproof.verification import (
     certificate_path,
     model_files,
     verify_protocol,
+    verify_protocols,
     write_certificate,
 )
 
@@ -145,3 +147,20 @@ def test_the_committed_certificate_is_what_verifying_gives(protocol):
     for certificate in (fresh, committed):
         del certificate["made_with"]
     assert json.loads(json.dumps(fresh)) == committed
+
+
+@pytest.mark.slow
+def test_protocols_are_verified_side_by_side_and_reported_in_order(monkeypatch):
+    monkeypatch.setattr("streamproof.verification.cores", lambda: 2)
+    stages = []
+    reports = verify_protocols(["merge_order", "egress"], on_stage=stages.append)
+    assert [report.protocol for report in reports] == ["merge_order", "egress"]
+    assert all(report.exit_code is ExitCode.GREEN for report in reports)
+    assert any(stage.startswith("egress: exploring") for stage in stages)
+
+
+def test_what_goes_wrong_in_one_ends_them_all(monkeypatch):
+    monkeypatch.setattr("streamproof.verification.cores", lambda: 2)
+    with pytest.raises(UnknownModel, match="nothing_such"):
+        verify_protocols(["egress", "nothing_such"])
+    assert multiprocessing.active_children() == []

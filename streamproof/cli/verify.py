@@ -41,15 +41,13 @@ def verify(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""
-    from streamproof.verification import verify_protocol
+    from streamproof.verification import verify_protocols
 
     if html is not None:
         html.absolute().parent.mkdir(parents=True, exist_ok=True)
         writable_file(html)
     with stage_line() as on_stage:
-        reports = [
-            verify_protocol(name, on_stage=on_stage) for name in protocols or protocol_names()
-        ]
+        reports = verify_protocols(protocols or protocol_names(), on_stage=on_stage)
     table = [row for report in reports for row in rows_of(report)]
     if not as_json:
         print_table(console(), table)

@@ -25,8 +25,9 @@ def report():
 @pytest.fixture
 def quick(report, monkeypatch):
     """Commands that verify find the result of a small verification at once."""
+    monkeypatch.setattr("streamproof.verification.verify_protocol", lambda *_, **__: report)
     monkeypatch.setattr(
-        "streamproof.verification.verify_protocol", lambda *_args, **_kwargs: report
+        "streamproof.verification.verify_protocols", lambda names, **_: [report for _ in names]
     )
 
 
