@@ -67,6 +67,7 @@ def test_engines_and_definition_agree_on_hundreds_of_automata():
 
 
 @SHRINKING
+@pytest.mark.slow
 def test_runs_that_break_a_promise_are_as_short_whichever_engine_finds_them():
     """States of two partitions are numbered in another order than that of their discovery."""
     lengths = set()

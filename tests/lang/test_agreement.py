@@ -43,7 +43,7 @@ TRANSITIONS = [
     for name, module in PROTOCOLS.items()
     for transition in trace_protocol(module)
 ]
-EXAMPLES = {Role.EVERY_STEP: 40, Role.ALWAYS: 150}
+EXAMPLES = {Role.EVERY_STEP: 20}
 RARE = {
     # Two arbitrary states are hardly ever the step of which these say something, and they hold of
     # nearly all others: the node is in a certain condition before and after, under a certain policy
@@ -51,7 +51,9 @@ RARE = {
     "a_failure_shows_what_waits": {"dpc", "dpc_crash"},
     "a_suspended_node_is_silent": {"dpc", "dpc_counts", "dpc_crash"},
     "corrections_are_at_hand": {"dpc_counts", "dpc_crash"},
+    "a_failure_begins": {"dpc"},
     "guesses_are_new": {"dpc"},
+    "who_stabilizes_does_not_fail_at_once": {"dpc_chain"},
     "what_is_complete_is_not_guessed": {"dpc", "dpc_counts", "dpc_crash"},
     # Hardly any arbitrary state is what these look for: many facts must come together.
     "a_node_is_whole_again": {"flux_exchange"},
@@ -84,7 +86,7 @@ def test_what_is_rare_are_properties_of_models():
 
 @pytest.mark.parametrize(("name", "transition"), TRANSITIONS)
 def test_a_transition_agrees_with_its_traced_form(name, transition):
-    agree_on_transition(PROTOCOLS[name], transition, 120)
+    agree_on_transition(PROTOCOLS[name], transition, 50)
 
 
 @pytest.mark.slow
@@ -95,7 +97,7 @@ def test_a_transition_agrees_with_its_traced_form_on_more_states(name, transitio
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.ACTION))
 def test_an_action_agrees_with_its_traced_form(name, method):
-    agree_on_action(MODELS[name], method, 50)
+    agree_on_action(MODELS[name], method, 25)
 
 
 @pytest.mark.slow
@@ -107,7 +109,7 @@ def test_an_action_agrees_with_its_traced_form_on_more_states(name, method):
 @pytest.mark.parametrize(("name", "method"), methods(*PROPERTY_ROLES))
 def test_a_property_agrees_with_its_traced_form(name, method):
     both_ways = name not in RARE.get(method.name, ())
-    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 120), both_ways=both_ways)
+    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 50), both_ways=both_ways)
 
 
 @pytest.mark.slow
@@ -118,7 +120,7 @@ def test_a_property_agrees_with_its_traced_form_on_more_states(name, method):
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.INIT))
 def test_an_initial_state_agrees_with_its_traced_form(name, method):
-    agree_on_start(MODELS[name], method, 100)
+    agree_on_start(MODELS[name], method, 50)
 
 
 @pytest.mark.parametrize("name", MODELS)

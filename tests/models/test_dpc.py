@@ -56,7 +56,10 @@ def test_every_policy_is_checked(name):
         assert {start.policy for start in starts} == set(Policy)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(m, marks=pytest.mark.slow) if m == "dpc_chain" else m for m in MODELS],
+)
 def test_a_model_is_exhausted_with_its_promises(name):
     report = check(registry.build(name, "small"))
     assert report.verdict.status.value == "EXHAUSTED"

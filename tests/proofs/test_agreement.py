@@ -20,7 +20,7 @@ from streamproof.models.verdict import Reachable
 from streamproof.proofs.relation import Relation
 from tests.golden import manifest
 
-STATES_MOST = 400
+STATES_MOST = 150
 """Above that it takes more than some seconds: Z3 is asked once for each state and action."""
 STATES_MAX = 4_000
 """Above that so many are drawn as are asked in some minutes."""

@@ -25,6 +25,8 @@ from streamproof.models.verdict import Counts
 
 KNOWN_LEAST = 3
 """Smaller sizes without which nothing is said."""
+KNOWN_ENOUGH = 6
+"""Smaller sizes with which no other setting than those that the user named is looked at."""
 SMALL = 3_000
 """States up to which each is looked at in Python, for what multiplies them."""
 FACTOR_MAX = 30.0
@@ -228,8 +230,8 @@ class _Forecaster:
         Say why that is of no use, if it is.
         """
         reason = self.climb.run()
-        guess = None if reason else self._from_smaller("distinct")
-        if reason == INTERRUPTED or (guess is not None and guess.factor <= FACTOR_MAX):
+        enough = len(self.climb.counts("distinct")) >= KNOWN_ENOUGH
+        if reason == INTERRUPTED or (enough and not reason and self._from_smaller("distinct")):
             return reason
         every = Ladder.to(self.model_class, self.size, self.size, 0)
         self.climb.ladder, self.climb.searches = every, 0
