@@ -7,5 +7,5 @@ import pytest
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take minutes, so that no process is left alone with one."""
-    long = {"spark", "examples"}
+    long = {"spark", "examples", "lang"}
     items.sort(key=lambda item: item.path.parent.name not in long)

@@ -65,8 +65,14 @@ PROPERTY_ROLES = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO, R
 
 
 def methods(*roles: Role):
+    """List methods of models; those of a second model of a protocol are much the same, and slow."""
     return [
-        pytest.param(name, method, id=f"{name}-{method.name}")
+        pytest.param(
+            name,
+            method,
+            id=f"{name}-{method.name}",
+            marks=[] if name == model.protocol_name else pytest.mark.slow,
+        )
         for name, model in MODELS.items()
         for role in roles
         for method in model.methods(role)

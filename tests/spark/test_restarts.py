@@ -85,6 +85,7 @@ def check_stable(rows: pa.Table) -> None:
     assert sorted(placed(rows)) == reference(example())[0]
 
 
+@pytest.mark.slow
 def test_another_session_with_other_settings_changes_nothing(
     spark: SparkSession, session: SparkSession, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ def start(pipeline: Pipeline, spark: SparkSession) -> Pipeline:
 @pytest.mark.parametrize(
     "topology",
     [
-        name if name in ("fan_in", "cycle") else pytest.param(name, marks=pytest.mark.slow)
+        name if name == "cycle" else pytest.param(name, marks=pytest.mark.slow)
         for name in TOPOLOGIES
     ],
 )

@@ -19,7 +19,7 @@ REGIONS_LOG2 = 4
 REGIONS = 1 << REGIONS_LOG2
 LINE = 8
 """Slots of a cache line."""
-LINES_FIRST = 64
+LINES_FIRST = 2048
 """Lines of a region at first."""
 FILL_MAX = 0.6
 """The share of a region's slots that may be taken."""
