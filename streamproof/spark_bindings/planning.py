@@ -27,12 +27,7 @@ _SLOW_WORKER = "Python worker failed to connect back"  # the limit is fixed in S
 def read_channel(
     spark: SparkSession, query: Query, channel: Channel, pipeline: str
 ) -> DataStreamReader:
-    """Begin to read a channel for a query.
-
-    Parameters
-    ----------
-    pipeline : id of the pipeline whose markers count
-    """
+    """Begin to read a channel for a query of a pipeline, of which the id is given."""
     return (
         spark.readStream.format(SOURCE_NAME)
         .schema(spark_schema(channel.schema))
@@ -49,7 +44,7 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
 
     Parameters
     ----------
-    frames : its inputs, in their order
+    query, frames : and its inputs, in their order
     output : schema of the channel that it writes
 
     Raises
@@ -96,7 +91,7 @@ def start_query(
 
     Parameters
     ----------
-    frame : what its plan gave
+    query, frame : and what its plan gave
     name, checkpoint : of this query in Spark
     on_batch : called with each batch's rows and number
     """

@@ -46,7 +46,7 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
 
     Parameters
     ----------
-    channel : directory of the output channel
+    pair, copy, channel : which copy, and the directory of the output channel
     bound_seconds : how long a running copy is silent at most
     """
     own, survivor = pair.copy(copy), pair.copy(copy.twin)

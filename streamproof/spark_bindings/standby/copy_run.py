@@ -83,7 +83,7 @@ def run_copy(
     ----------
     query, partition : which pair
     copy : which of its two copies
-    spark : a session as `spark_session` sets it up, which runs nothing else
+    spark : a session as `spark_session` sets it up; its settings stay as they are
     suspect_after_seconds : how long the twin may be silent before it is taken to have failed
     stop : set by whoever wants it to end
 
@@ -99,6 +99,7 @@ def run_copy(
     for protocol in PROTOCOLS:
         check_certificate(protocol, "a takeover neither loses nor repeats output")
     check_session(spark)
+    spark = spark.newSession()
     # A batch without new rows would be one that has no turn.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     pair = find_pair(pipeline, query, partition)

@@ -116,7 +116,10 @@ class Giving:
         self._forget_delivered()
 
     def take_over(self) -> bool:
-        """Become primary; tell whether the twin was not faster. Then `deliver` delivers all."""
+        """Take over from the primary that was noted last; tell whether nobody was faster.
+
+        Then `deliver` delivers all that is kept.
+        """
         if not self._client.take_over(self._incarnation + 1):
             self.note()
             return False

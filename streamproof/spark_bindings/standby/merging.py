@@ -39,6 +39,7 @@ class Merging:
 
     Parameters
     ----------
+    query, inputs, order : what is merged, from where, and as which log says
     taken : turns that are in the copy's checkpoint
     received : per input, the position up to which they have read
     """
@@ -85,7 +86,7 @@ class Merging:
 
         Parameters
         ----------
-        received : per input, the position up to which the turn's batch has read
+        turn, received : its number, and per input the position up to which its batch has read
 
         Raises
         ------
@@ -133,7 +134,7 @@ class Merging:
 
         Parameters
         ----------
-        end : of the commits that are taken from a lane, if one is chosen
+        step, end : what the machine answered, and the end of what a lane gives, if one is chosen
         """
         merger, effects = step
         for effect in effects:

@@ -11,10 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
@@ -115,6 +115,44 @@ def await_that(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{what} has not happened in {SECONDS_MAX} s"
         time.sleep(POLL_SECONDS)
+
+
+class Here(Thread):
+    """A copy in this process, in a session that is there; if it is stopped, it says nothing."""
+
+    def __init__(self, path: Path, copy: Copy, spark: SparkSession) -> None:
+        super().__init__(daemon=True)
+        self._path, self._copy, self._spark = path, copy, spark
+        self._stop_asked, self.failure = Event(), None  # type: tuple[Event, Exception | None]
+        self.start()
+
+    def run(self) -> None:
+        """Run the copy, and keep what it ends with."""
+        try:
+            run_copy(pair(self._path), "totals", self._copy, self._spark, stop=self._stop_asked)
+        except Exception as error:  # noqa: BLE001 - the test asks for it
+            self.failure = error
+
+    def stop(self) -> None:
+        """Stop it."""
+        self._stop_asked.set()
+        self.join(SECONDS_MAX)
+        assert not self.is_alive()
+
+
+def await_primary(path: Path, copy: Copy) -> None:
+    """Wait until a copy delivers."""
+    await_that(lambda: bool((beats_of(path, copy) or {}).get("active")), f"{copy} as primary")
+
+
+def await_in_step(path: Path) -> None:
+    """Wait until both copies have given the same turns."""
+
+    def are_in_step() -> bool:
+        beats = [beats_of(path, copy) for copy in Copy]
+        return None not in beats and beats[0]["turn"] == beats[1]["turn"]  # type: ignore[index]
+
+    await_that(are_in_step, "that both copies are in step")
 
 
 def run(path: Path, copy: Copy) -> None:

@@ -1,0 +1,98 @@
+"""A copy dies, freezes or is replaced while rows come in: the client sees one history, whole.
+
+One copy is a driver process of its own, to be killed and frozen with its JVM; its twin runs here.
+The query's output depends on the order in which two channels are merged, so that a twin which
+merged otherwise would contradict what the client has seen.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamproof.spark_bindings.standby.copies import Copy
+from tests.spark import driver
+from tests.spark.standby import copies
+from tests.spark.standby.copies import await_in_step, await_primary, await_that, feed, is_complete
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def test_when_the_primary_is_killed_its_twin_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path)
+    feed(pipeline, 0, 6)
+    process = copies.begin(path, Copy.A)
+    try:
+        await_primary(path, Copy.A)
+        twin = copies.Here(path, Copy.B, spark)
+        await_that(lambda: is_complete(pipeline, 6), "the first output")
+        await_in_step(path)
+        feed(pipeline, 6, 10)
+        copies.send(process, signal.SIGKILL)
+        feed(pipeline, 10, 14)
+        await_that(lambda: is_complete(pipeline, 14), "the output of the twin")
+        twin.stop()
+    finally:
+        driver.end(process)
+    assert twin.failure is None
+    copies.check_history(pipeline, 14)
+
+
+@pytest.mark.slow
+def test_a_frozen_primary_is_replaced_and_ends_when_it_wakes_up(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path)
+    process = copies.begin(path, Copy.A)
+    try:
+        await_primary(path, Copy.A)
+        twin = copies.Here(path, Copy.B, spark)
+        feed(pipeline, 0, 6)
+        await_that(lambda: is_complete(pipeline, 6), "the first output")
+        feed(pipeline, 6, 10)
+        copies.send(process, signal.SIGSTOP)
+        await_primary(path, Copy.B)
+        feed(pipeline, 10, 14)
+        copies.send(process, signal.SIGCONT)
+        feed(pipeline, 14, 20)
+        assert process.wait(copies.SECONDS_MAX) == 1
+        assert "FencedDriver" in copies.log_of(path, Copy.A).read_text()
+        await_that(lambda: is_complete(pipeline, 20), "the output of the twin")
+        twin.stop()
+    finally:
+        driver.end(process)
+    assert twin.failure is None
+    copies.check_history(pipeline, 20)
+
+
+@pytest.mark.slow
+def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path)
+    first = copies.Here(path, Copy.B, spark)
+    feed(pipeline, 0, 6)
+    await_that(lambda: is_complete(pipeline, 6), "the first output")
+    process = copies.begin(path, Copy.A)
+    try:
+        for number in range(6, 26):
+            feed(pipeline, number, number + 1)
+            await_that(lambda fed=number + 1: is_complete(pipeline, fed), "an output")  # type: ignore[misc]
+        await_that(lambda: copies.beats_of(path, Copy.A) is not None, "a new copy")
+        await_in_step(path)
+        assert "is_transferred=True" in copies.log_of(path, Copy.A).read_text()
+        first.stop()  # all that A knows of the first turns came with the survivor's state
+        feed(pipeline, 26, 30)
+        await_that(lambda: is_complete(pipeline, 30), "the output of the new copy")
+        process.terminate()
+        assert process.wait(copies.SECONDS_MAX) == 0
+    finally:
+        driver.end(process)
+    assert first.failure is None
+    copies.check_history(pipeline, 30)
