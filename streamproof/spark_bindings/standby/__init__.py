@@ -14,12 +14,14 @@ and `protocols.egress` decide.
 `kept`              outputs of turns that may not be delivered yet
 `client`            the output channel: what was delivered, and who is primary
 `giving`            the machine that delivers outputs, or keeps them
+`failpoints`        where tests kill a copy
 `digest`            whether both copies gave the same rows, and which rows differ
 `determinism`       plans that could not
 `heartbeat`         whether the twin is alive
 `catch_up`          a new copy begins in the survivor's state
 `copy_run`          one copy, from start to end
 `supervisor`        all copies of a pipeline on one machine
+`pipeline_file`     the file that defines it
 ==================  ======================================================================
 
 Nothing is imported here: Spark's workers need one module of it, and should start fast.
