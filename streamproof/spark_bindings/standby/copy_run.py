@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -297,7 +298,10 @@ def _locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CopyRuns(
-                f"copy {copy.value} of {pair.name} is run by another process, perhaps a frozen "
-                f"one. Two would write one checkpoint. End that one first: it holds {own.lock}"
+                f"copy {copy.value} of {pair.name} is run by process {own.lock.read_text()}, "
+                "which may be frozen. Two would write one checkpoint. End that one first"
             ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
         yield file

@@ -70,7 +70,7 @@ class Merging:
 
     def choose(self) -> bool:
         """Choose the next turn, if this copy leads and a lane has something new; tell whether."""
-        choice = self._order.choice(self.next) or self._newest()
+        choice = self._newest()
         if choice is None:
             return False
         try:

@@ -37,8 +37,8 @@ def totals(left: DataFrame, right: DataFrame) -> DataFrame:
     return rows.groupBy("id").agg(F.sum("amount").alias("total"), F.count("*").alias("number"))
 
 
-def pair(path: Path) -> Pipeline:
-    """Running totals of two channels, by a pair of copies."""
+def pair(path: Path, partitions: int = 1) -> Pipeline:
+    """Running totals of two channels, by a pair of copies, or by one for each partition."""
     return Pipeline(
         path,
         channels={"left": ROWS, "right": ROWS, "totals": TOTALS},
@@ -50,6 +50,8 @@ def pair(path: Path) -> Pipeline:
                 output_mode=OutputMode.UPDATE,
                 plan=totals,
                 replicas=2,
+                partitions=partitions,
+                partition_by="id" if partitions > 1 else None,
             )
         ],
     )
@@ -109,6 +111,12 @@ def beats_of(path: Path, copy: Copy) -> dict[str, int | str | bool] | None:
     return found
 
 
+def process_of(path: Path, copy: Copy) -> int:
+    """Find the process of a copy that a supervisor runs: its lock names it."""
+    number = (path / "queries" / "totals" / copy.value / "lock").read_text()
+    return int(number)
+
+
 def await_that(condition: Callable[[], bool], what: str) -> None:
     """Wait for something."""
     deadline = time.monotonic() + SECONDS_MAX
@@ -120,16 +128,26 @@ def await_that(condition: Callable[[], bool], what: str) -> None:
 class Here(Thread):
     """A copy in this process, in a session that is there; if it is stopped, it says nothing."""
 
-    def __init__(self, path: Path, copy: Copy, spark: SparkSession) -> None:
+    def __init__(
+        self, path: Path, copy: Copy, spark: SparkSession, *, partition: int = 0, of: int = 1
+    ) -> None:
         super().__init__(daemon=True)
         self._path, self._copy, self._spark = path, copy, spark
+        self._partition, self._of = partition, of
         self._stop_asked, self.failure = Event(), None  # type: tuple[Event, Exception | None]
         self.start()
 
     def run(self) -> None:
         """Run the copy, and keep what it ends with."""
         try:
-            run_copy(pair(self._path), "totals", self._copy, self._spark, stop=self._stop_asked)
+            run_copy(
+                pair(self._path, self._of),
+                "totals",
+                self._copy,
+                self._spark,
+                partition=self._partition,
+                stop=self._stop_asked,
+            )
         except Exception as error:  # noqa: BLE001 - the test asks for it
             self.failure = error
 

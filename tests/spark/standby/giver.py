@@ -39,9 +39,12 @@ def channel_at(path: Path) -> Channel:
 
 def giving(path: Path, copy: Copy, taken: int = 0) -> Giving:
     """Make the egress of a copy."""
-    channel = channel_at(path)
-    client = ChannelClient(channel, PairName("q"), copy, "p")
-    return Giving(copy, channel, client, kept(path, copy), Turn(taken))
+    return Giving(copy, channel_at(path), client(path, copy), kept(path, copy), Turn(taken))
+
+
+def client(path: Path, copy: Copy) -> ChannelClient:
+    """Give the output channel as a copy sees it."""
+    return ChannelClient(channel_at(path), PairName("q"), copy, "p")
 
 
 def kept(path: Path, copy: Copy) -> KeptOutputs:

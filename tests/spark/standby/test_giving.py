@@ -13,6 +13,7 @@ import pytest
 
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
 from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.standby.client import INCARNATION_KEY
 from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark import driver
@@ -26,6 +27,12 @@ POINTS = [PairFailpoint.OUTPUT_KEPT, PairFailpoint.CLIENT_ASKED, PairFailpoint.O
 
 def files_of(path: Path) -> set[str]:
     return {file.name for file in (path / "rows").glob("*.parquet")}
+
+
+def incarnations(path: Path) -> list[int]:
+    log = giver.channel_at(path).log
+    entries = (log.entry(number) for number in range(1, log.last() + 1))
+    return [int(entry.information[INCARNATION_KEY]) for entry in entries]
 
 
 def committed_files(path: Path) -> set[str]:
@@ -79,22 +86,42 @@ def test_a_killed_primary_loses_and_doubles_nothing(
     assert kept(tmp_path, Copy.B).turns() == []
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.value)
-def test_a_frozen_primary_that_wakes_up_is_refused(tmp_path: Path, point: PairFailpoint) -> None:
+@pytest.mark.parametrize(
+    ("point", "given"),
+    [
+        *((point, 2) for point in POINTS),
+        # Nobody has delivered the turn that the frozen one is about to commit.
+        (PairFailpoint.CLIENT_ASKED, 1),
+    ],
+    ids=[*(point.value for point in POINTS), "twin-behind"],
+)
+def test_a_frozen_primary_that_wakes_up_is_refused(
+    tmp_path: Path, point: PairFailpoint, given: int
+) -> None:
     second = giving(tmp_path, Copy.B)
     process = giver.begin(tmp_path, Copy.A, TURNS, f"{point.value}@A", **giver.FROZEN)
     try:
         driver.await_frozen(process)
-        give(second, tmp_path, Copy.B, range(2))
+        give(second, tmp_path, Copy.B, range(given))
         assert second.take_over()
         second.deliver()
         os.killpg(process.pid, signal.SIGCONT)
         _, said = process.communicate(timeout=driver.SECONDS_MAX)
         assert "FencedDriver" in said
-        give(second, tmp_path, Copy.B, range(2, TURNS))
+        give(second, tmp_path, Copy.B, range(given, TURNS))
     finally:
         end(process)
     assert delivered(tmp_path) == EXPECTED
+    assert incarnations(tmp_path) == sorted(incarnations(tmp_path))  # it has committed no more
+
+
+def test_the_client_takes_a_turn_once_however_often_it_is_delivered(tmp_path: Path) -> None:
+    client = giver.client(tmp_path, Copy.A)
+    assert client.take_over(1)
+    made = output(tmp_path, Copy.A, 1)
+    for _ in range(2):
+        client.deliver(made, Turn(0), 1)
+    assert delivered(tmp_path) == [10, 11]
 
 
 def end(process: object) -> None:

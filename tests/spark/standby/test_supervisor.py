@@ -78,8 +78,10 @@ def supervised(path: Path, ends: Ends = runs) -> Iterator[Supervised]:
 
     with Supervisor(pipeline, command, BOUND) as supervisor:
         running = Supervised(supervisor)
-        yield running
-        running.stop()
+        try:
+            yield running
+        finally:
+            running.stop()  # else it would start again what is ended
     for status in supervisor.status().values():
         with pytest.raises(ProcessLookupError):
             os.kill(status.process, 0)

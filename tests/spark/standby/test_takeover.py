@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.standby.copies import Copy
 from tests.spark import driver
 from tests.spark.standby import copies
@@ -96,3 +97,30 @@ def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
         driver.end(process)
     assert first.failure is None
     copies.check_history(pipeline, 30)
+
+
+@pytest.mark.slow
+def test_partitions_share_the_rows_and_each_is_a_pair_of_its_own(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path, partitions=2)
+    feed(pipeline, 0, 10)
+    pairs = [copies.Here(path, Copy.A, spark, partition=number, of=2) for number in range(2)]
+
+    def is_whole() -> bool:
+        return len(set(pipeline.channel("totals").rows().column("id").to_pylist())) == 11
+
+    await_that(lambda: is_complete(pipeline, 10) and is_whole(), "all rows")
+    for part in pairs:
+        part.stop()
+        assert part.failure is None
+    copies.check_history(pipeline, 10)
+    assert sorted(place.name for place in (path / "queries").iterdir()) == ["totals.0", "totals.1"]
+    log = pipeline.channel("totals").log
+    writers = {
+        log.entry(Position(number)).information["streamproof.pair"].rpartition(":")[2]
+        for number in range(1, log.last() + 1)
+        if log.entry(Position(number)).files
+    }
+    assert writers == {"totals.0", "totals.1"}
