@@ -67,18 +67,15 @@ class ChannelClient:
         self._table = DeltaTable(channel.path)
         self._read = Position(0)
 
-    def begin(self, taken: Turn) -> list[Delivery]:
-        """Begin to read; give the commits that a copy needs which has taken some turns.
-
-        That is all of later turns, and one of an earlier turn, if there is one.
-        """
+    def begin(self, turn: Turn) -> list[Delivery]:
+        """Begin to read; give the commits of a turn and later ones, and one of an earlier turn."""
         self._read = self._channel.log.last()
         found = []
         for number in range(self._read, 0, -1):
             delivery = self._delivery(self._channel.log.entry(Position(number)))
             if delivery is not None:
                 found.append(delivery)
-                if delivery.turn is not None and delivery.turn < taken:
+                if delivery.turn is not None and delivery.turn < turn:
                     break
         return found[::-1]
 

@@ -49,7 +49,7 @@ class Giving:
         self._delivered: dict[Turn, Delivery] = {}
         self._without_rows: dict[Turn, None] = {}
         self._egress = Egress(next=taken, begin=0, active=False, sent=0)
-        for delivery in client.begin(taken):
+        for delivery in client.begin(min([taken, *kept.turns()])):
             self._note(delivery)
 
     @property

@@ -174,6 +174,20 @@ def test_a_primary_that_begins_again_does_not_delete_what_it_delivered(tmp_path:
     assert delivered(tmp_path) == [10, 11]
 
 
+def test_what_was_delivered_while_a_copy_was_away_is_compared_when_it_begins(
+    tmp_path: Path,
+) -> None:
+    first, second = giving(tmp_path, Copy.A), giving(tmp_path, Copy.B)
+    give(second, tmp_path, Copy.B, range(5))
+    assert first.take_over()
+    give(first, tmp_path, Copy.A, range(TURNS))
+    again = giving(tmp_path, Copy.B, taken=5)
+    again.note()
+    assert kept(tmp_path, Copy.B).turns() == []
+    give(again, tmp_path, Copy.B, range(5, TURNS))
+    assert files_of(tmp_path) == committed_files(tmp_path)
+
+
 @pytest.mark.parametrize("ahead", [True, False], ids=["kept", "delivered-before"])
 @pytest.mark.parametrize(
     ("ids", "shown"),

@@ -18,7 +18,8 @@ from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
-from streamproof.spark_bindings.standby.copy_run import _locked
+from streamproof.spark_bindings.standby.copy_run import _locked, find_pair
+from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark import driver
 from tests.spark.standby import copies
 from tests.spark.standby.copies import await_that, beats_of, feed, is_complete
@@ -70,6 +71,15 @@ def test_a_file_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
     ran = CliRunner().invoke(app, ["run", str(tmp_path / "none.py")])
     assert ran.exit_code == ExitCode.WRONG_USE
     assert "there is no file" in ran.output
+
+
+def test_the_example_is_a_pipeline_that_can_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = load_pipeline(copies.ROOT / "examples/standby.py")
+    assert found.path == tmp_path / "shop"
+    assert find_pair(found, "revenue").name == "revenue"
 
 
 def alone(path: Path, **more: object) -> Pipeline:

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark import driver
 from tests.spark.standby import copies
 from tests.spark.standby.copies import await_in_step, await_primary, await_that, feed, is_complete
@@ -41,6 +42,32 @@ def test_when_the_primary_is_killed_its_twin_goes_on(spark: SparkSession, tmp_pa
         driver.end(process)
     assert twin.failure is None
     copies.check_history(pipeline, 14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", PairFailpoint, ids=lambda point: point.value)
+def test_a_primary_that_dies_within_a_turn_loses_and_doubles_nothing(
+    spark: SparkSession, tmp_path: Path, point: PairFailpoint
+) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path)
+    twin = copies.Here(path, Copy.B, spark)
+    feed(pipeline, 0, 4)
+    await_that(lambda: is_complete(pipeline, 4), "the first output")
+    process = copies.begin(path, Copy.A, STREAMPROOF_FAILPOINT=f"{point.value}@A")
+    try:
+        await_that(lambda: copies.beats_of(path, Copy.A) is not None, "the copy that is to die")
+        twin.stop()  # the other one becomes primary, and dies in its first turn
+        feed(pipeline, 4, 6)
+        assert process.wait(copies.SECONDS_MAX) == -signal.SIGKILL
+        twin = copies.Here(path, Copy.B, spark)
+        feed(pipeline, 6, 8)
+        await_that(lambda: is_complete(pipeline, 8), "the output of the twin")
+        twin.stop()
+    finally:
+        driver.end(process)
+    assert twin.failure is None
+    copies.check_history(pipeline, 8)
 
 
 @pytest.mark.slow
