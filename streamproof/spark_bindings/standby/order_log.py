@@ -59,7 +59,7 @@ class OrderLog:
     def has_from(self, turn: Turn) -> bool:
         """Tell whether a copy that takes this turn next finds every choice from there on."""
         turns = self._turns()
-        return turn > max(turns, default=-1) or turn in turns
+        return set(range(turn, max(turns, default=-1) + 1)) <= set(turns)
 
     def remove_before(self, turn: Turn) -> None:
         """Remove the choices that neither copy will need."""

@@ -30,10 +30,15 @@ POLL_SECONDS = 0.01
 ROWS = "id long, amount long"
 TOTALS = "id long, total long, number long"
 
+SKEW = "STREAMPROOF_TEST_SKEW"
+"""Environment variable of a copy whose rows are to differ from its twin's."""
+
 
 def totals(left: DataFrame, right: DataFrame) -> DataFrame:
     """Plan of a query whose every output depends on the order in which its inputs are merged."""
     rows = left.unionByName(right)
+    if SKEW in os.environ:
+        rows = rows.withColumn("amount", F.col("amount") + 1)
     return rows.groupBy("id").agg(F.sum("amount").alias("total"), F.count("*").alias("number"))
 
 

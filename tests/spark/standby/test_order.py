@@ -187,3 +187,5 @@ def test_the_log_forgets_what_no_copy_needs(tmp_path: Path) -> None:
     order.remove_before(Turn(3))
     assert [order.choice(Turn(turn)) is None for turn in range(5)] == [True] * 3 + [False] * 2
     assert [order.has_from(Turn(turn)) for turn in (2, 3, 5)] == [False, True, True]
+    order.settle(Turn(1), Choice(LEFT, Position(9)))  # by a leader that was frozen for so long
+    assert not order.has_from(Turn(1))

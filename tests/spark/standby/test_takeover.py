@@ -127,6 +127,29 @@ def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
 
 
 @pytest.mark.slow
+def test_a_copy_whose_rows_differ_ends_and_the_client_never_sees_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "p"
+    pipeline = copies.pair(path)
+    twin = copies.Here(path, Copy.B, spark)
+    await_primary(path, Copy.B)
+    process = copies.begin(path, Copy.A, **{copies.SKEW: "1"})
+    try:
+        await_that(lambda: copies.beats_of(path, Copy.A) is not None, "a copy that differs")
+        feed(pipeline, 0, 4)
+        assert process.wait(copies.SECONDS_MAX) == 1
+        said = copies.log_of(path, Copy.A).read_text()
+        assert "CopiesDiffer: turn" in said
+        await_that(lambda: is_complete(pipeline, 4), "the output of the other one")
+        twin.stop()
+    finally:
+        driver.end(process)
+    assert twin.failure is None
+    copies.check_history(pipeline, 4)
+
+
+@pytest.mark.slow
 def test_partitions_share_the_rows_and_each_is_a_pair_of_its_own(
     spark: SparkSession, tmp_path: Path
 ) -> None:
