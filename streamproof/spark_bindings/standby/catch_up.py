@@ -56,12 +56,12 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     if batch is None or (can_follow and not _is_running(survivor.beat, bound_seconds)):
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
     begun = time.monotonic()
-    # A crash in here leaves no checkpoint, and the next start begins anew.
-    _remove(own.checkpoint.path)
-    _remove(own.kept)
     own.path.mkdir(parents=True, exist_ok=True)
     place = temporary_sibling(own.checkpoint.path)
-    survivor.checkpoint.copy_as_of(batch, place)
+    survivor.checkpoint.copy_as_of(batch, place)  # first: if that fails, nothing has changed
+    # A crash from here on leaves no checkpoint, and the next start begins anew.
+    _remove(own.checkpoint.path)
+    _remove(own.kept)
     KeptOutputs(survivor.kept, channel).copy_to(
         KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
@@ -77,7 +77,7 @@ def _taken(checkpoint: Checkpoint) -> Turn:
 def _is_running(beat: Path, bound_seconds: float) -> bool:
     watch = Watch(beat, bound_seconds)
     first = watch.beat
-    while first is not None and watch.beat == first and not watch.has_failed:
+    while watch.beat == first and not watch.has_failed:
         time.sleep(bound_seconds / BEATS_PER_BOUND)
         watch.look()
     return watch.beat != first

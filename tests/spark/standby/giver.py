@@ -49,7 +49,7 @@ def client(path: Path, copy: Copy) -> ChannelClient:
 
 def kept(path: Path, copy: Copy) -> KeptOutputs:
     """Give what a copy keeps."""
-    return KeptOutputs(path / copy.value, path / "rows")
+    return KeptOutputs(path / copy.value / "kept", path / "rows")
 
 
 def ids_of(turn: int) -> list[int]:
