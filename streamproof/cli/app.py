@@ -14,6 +14,7 @@ from streamproof.cli import (
     mutate,
     prove,
     replay,
+    run,
     show,
     simulate,
     snapshot,
@@ -40,5 +41,6 @@ app.command("prove")(with_exit_code(prove.prove))
 app.command("certify")(with_exit_code(certify.certify))
 app.command("verify")(with_exit_code(verify.verify))
 app.command("mttf")(with_exit_code(mttf.mttf))
+app.command("run")(with_exit_code(run.run))
 app.command("list")(with_exit_code(list_models.list_models))
 app.add_typer(snapshot.snapshot_app, name="snapshot")

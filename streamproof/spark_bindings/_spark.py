@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+_WRITTEN = pa.schema(
+    [("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("digest", pa.string())]
+)
+
 
 def write_partitions(
-    rows: DataFrame, write: Callable[[Iterator[pa.RecordBatch]], tuple[str, int, int] | None]
-) -> list[tuple[str, int, int]]:
+    rows: DataFrame, write: Callable[[Iterator[pa.RecordBatch]], tuple[Any, ...] | None]
+) -> list[tuple[Any, ...]]:
     """Run a writer over every partition, on the executors; give its results in partition order.
 
     Parameters
     ----------
-    write : from a partition's Arrow batches to path, bytes and rows, or None; it must pickle
+    write : from a partition's Arrow batches to a path, numbers of bytes and of rows, and, if it
+        likes, a digest as text; or to None. It must pickle
     """
 
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         written = write(batches)
         if written is not None:
-            path, size, count = written
-            columns = {"path": [path], "size": [size], "rows": [count]}
-            yield pa.RecordBatch.from_pydict(columns)
+            path, size, count, *digest = written
+            columns = {"path": [path], "size": [size], "rows": [count], "digest": digest or [None]}
+            yield pa.RecordBatch.from_pydict(columns, schema=_WRITTEN)
 
-    results = rows.mapInArrow(partition, "path string, size long, rows long").collect()
-    return [(row["path"], row["size"], row["rows"]) for row in results]
+    schema = "path string, size long, rows long, digest string"
+    results = rows.mapInArrow(partition, schema).collect()
+    return [tuple(value for value in row if value is not None) for row in results]
 
 
 def run_to_end(rows: DataFrame) -> None:
@@ -48,6 +55,56 @@ def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
         if leaf.isStreaming() and not any(leaf.equals(other) for other in found):
             found.append(leaf)
     return Counter(_option(leaf, option) for leaf in found)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """An operator or an expression of a query's analysed plan.
+
+    Attributes
+    ----------
+    name, text : its class, and how Spark writes it
+    is_deterministic : as Spark says of an expression; an operator counts as such
+    inputs : the types of an expression's children
+    uses_clock : it is an operator with timers or timeouts by processing time
+    """
+
+    name: str
+    text: str
+    is_deterministic: bool = True
+    inputs: tuple[str, ...] = ()
+    uses_clock: bool = False
+
+
+def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
+    """Give the operators and expressions of a plan, as Spark has analysed it."""
+    operators = [_java(frame).queryExecution().analyzed()]
+    while operators:
+        operator = operators.pop()
+        operators += _elements(operator.children())
+        name = operator.getClass().getSimpleName()
+        modes = {"timeMode", "timeout"} & {
+            method.getName() for method in operator.getClass().getMethods()
+        }
+        clocks = [str(getattr(operator, mode)()) for mode in modes]
+        yield PlanNode(name, name, uses_clock=any("processing" in c.lower() for c in clocks))
+        expressions = _elements(operator.expressions())
+        while expressions:
+            expression = expressions.pop()
+            children = _elements(expression.children())
+            expressions += children
+            yield PlanNode(
+                expression.getClass().getSimpleName(),
+                expression.toString(),
+                # An expression is also what its children are; the one to name is theirs.
+                is_deterministic=expression.deterministic()
+                or not all(child.deterministic() for child in children),
+                inputs=tuple(child.dataType().simpleString() for child in children),
+            )
+
+
+def _elements(sequence: Any) -> list[Any]:
+    return [sequence.apply(index) for index in range(sequence.size())]
 
 
 def register_once(spark: SparkSession, source: type[Any]) -> None:

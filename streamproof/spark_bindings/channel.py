@@ -15,13 +15,13 @@ from threading import Lock
 from typing import Any
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
-from streamproof.spark_bindings.commits import add_action, fenced
+from streamproof.spark_bindings.commits import commit, fenced
 from streamproof.spark_bindings.data_files import Written, write_file
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
@@ -204,16 +204,8 @@ class Channel:
             self._table.update_incremental()
         name = uuid.uuid4().hex
         before = self._table.version()
-        self._table.create_write_transaction(
-            [add_action(file.path, file.size, file.rows) for file in files],
-            "append",
-            self._table.schema(),
-            commit_properties=CommitProperties(
-                custom_metadata={COMMIT_KEY: name, **(marker or {})},
-                app_transactions=[] if identity is None else [identity],
-            ),
-        )
-        self._table.update_incremental()
+        transactions = [] if identity is None else [identity]
+        commit(self._table, files, {COMMIT_KEY: name, **(marker or {})}, transactions)
         # Others may have committed since: ours is the one with our name.
         for entry in self.log.entries(Position(before), Position(self._table.version())):
             if entry.commit == name:

@@ -7,8 +7,8 @@ A commit carries rows, a marker, or neither (a marker that a restored pipeline i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -41,12 +41,14 @@ class Entry:
     files : in the order in which their rows are read
     marker : the snapshot whose marker this is, if it is one of this pipeline's
     commit : what the writer called this commit, if it gave a name
+    information : all that the commit says of itself
     """
 
     position: Position
     files: tuple[DataFile, ...]
     marker: SnapshotId | None
     commit: str | None
+    information: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -101,7 +103,7 @@ class ChannelLog:
                 files.append(DataFile(unquote(action["add"]["path"]), rows))
         ours = information.get(PIPELINE_KEY) == self._pipeline
         marker = information.get(MARKER_KEY) if ours else None
-        return Entry(position, tuple(files), marker, information.get(COMMIT_KEY))
+        return Entry(position, tuple(files), marker, information.get(COMMIT_KEY), information)
 
     def entries(self, after: Position, until: Position) -> Iterator[Entry]:
         """Read the commits in (after, until], in order."""

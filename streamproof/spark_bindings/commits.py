@@ -4,10 +4,41 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable, Mapping, Sequence
 
-from deltalake.transaction import AddAction
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.transaction import AddAction, RemoveAction
 
+from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.errors import FencedDriver
+
+
+def commit(
+    table: DeltaTable,
+    files: Iterable[Written],
+    metadata: Mapping[str, str],
+    transactions: Sequence[Transaction],
+) -> None:
+    """Commit files to a table on the handle as it was read last; no files are a commit too.
+
+    Parameters
+    ----------
+    metadata : what the commit says of itself
+    transactions : Delta refuses the commit if another one of these applications came in between
+
+    Raises
+    ------
+    CommitFailedError : if it was refused; nothing was committed
+    """
+    properties = CommitProperties(
+        custom_metadata=dict(metadata), app_transactions=list(transactions)
+    )
+    actions: list[AddAction | RemoveAction] = [
+        add_action(file.path, file.size, file.rows) for file in files
+    ]
+    schema = table.schema()
+    table.create_write_transaction(actions, "append", schema, commit_properties=properties)
+    table.update_incremental()
 
 
 def add_action(

@@ -4,7 +4,7 @@
 
     pipeline.json            id and wiring
     channels/<channel>/      a Delta table each
-    queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl
+    queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl; or a pair's
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
     snapshots/<id>/          see `snapshot`
 """
@@ -94,6 +94,12 @@ class PipelineDirectory:
     def query_path(self, query: QueryName) -> Path:
         """Name the directory of a query."""
         return self.path / "queries" / query
+
+    def pair_paths(self, query: QueryName) -> list[Path]:
+        """List the directories of the pairs that a query has run as: they have an order log."""
+        places = (self.path / "queries").glob(f"{query}*")
+        named = (place for place in places if place.name.partition(".")[0] == query)
+        return sorted(place for place in named if (place / "order").is_dir())
 
     def log(self, channel: ChannelName) -> ChannelLog:
         """Give the commits of a channel."""

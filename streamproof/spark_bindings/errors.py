@@ -6,7 +6,10 @@ from streamproof.lang import StreamproofError
 
 __all__ = [
     "AbandonedSnapshot",
+    "BothCopiesFailed",
     "ChannelDamaged",
+    "CopiesDiffer",
+    "CopyRuns",
     "DamagedFile",
     "FencedDriver",
     "ForeignTable",
@@ -14,6 +17,7 @@ __all__ = [
     "InconsistentCut",
     "NoSuitableJava",
     "NotAPipeline",
+    "NotDeterministic",
     "NotRunning",
     "PurgedCheckpoint",
     "QueryFailed",
@@ -88,6 +92,22 @@ class ChannelDamaged(StreamproofError, RuntimeError):
 
 class FencedDriver(StreamproofError, RuntimeError):
     """Another driver has taken this query over; this one must stop."""
+
+
+class CopyRuns(StreamproofError, RuntimeError):
+    """A copy was started that another process runs."""
+
+
+class NotDeterministic(StreamproofError, ValueError):
+    """A plan could give other rows at one copy than at its twin."""
+
+
+class CopiesDiffer(StreamproofError, RuntimeError):
+    """The copies of a pair gave different rows for the same turn."""
+
+
+class BothCopiesFailed(StreamproofError, RuntimeError):
+    """Both copies of a pair were gone before one was replaced."""
 
 
 class ForeignTable(StreamproofError, ValueError):

@@ -39,7 +39,7 @@ class Failpoint(Enum):
     MANIFEST_WRITTEN = "manifest_written"
 
 
-def reached(point: Failpoint, where: str) -> None:
+def reached(point: Enum, where: str) -> None:
     """Die or freeze here, if a crash test asked for it.
 
     Parameters

@@ -17,6 +17,12 @@ QueryName = NewType("QueryName", str)
 ProcessName = NewType("ProcessName", str)
 """A process of the protocol: a query's name, or ``feed.<channel>`` for a source channel's feed."""
 
+Turn = NewType("Turn", int)
+"""A place in the order log of a pair of copies, from 0: micro-batch n of either takes turn n."""
+
+PairName = NewType("PairName", str)
+"""A pair of copies: its query's name, and ``.i`` for the i-th partition of several, from 0."""
+
 SnapshotId = NewType("SnapshotId", str)
 """A snapshot's name within its pipeline: six digits, ``000001`` being the first."""
 

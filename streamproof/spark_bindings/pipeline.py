@@ -20,7 +20,7 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongWiring,
 )
-from streamproof.spark_bindings.names import ChannelName, SnapshotId
+from streamproof.spark_bindings.names import ChannelName, QueryName, SnapshotId
 from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.restore import Replay, restore_snapshot
 from streamproof.spark_bindings.run import PipelineStatus, Run
@@ -125,12 +125,14 @@ class Pipeline:
         UnsuitableSession : if the session could lose state
         NotRunning : if it is running already
         WrongSchema : if a plan's columns are not those of its output channel; nothing is started
+        WrongWiring : if a query has replicas
         """
         if self._run is not None:
             raise NotRunning(
                 f"pipeline {self.path} is running already. A second run would fence the first. "
                 "Call stop() first"
             )
+        self._require_no_replicas("start")
         if certificate is Certificate.REQUIRED:
             check_certificate(PROTOCOL)
         check_session(spark)
@@ -171,7 +173,12 @@ class Pipeline:
 
         It completes while the pipeline runs: see `await_snapshot`. It may be called before the
         start, and in another process than the one that runs the queries.
+
+        Raises
+        ------
+        WrongWiring : if a query has replicas
         """
+        self._require_no_replicas("snapshot")
         snapshot = self._directory.snapshots.request()
         self._initiate(snapshot)
         if self._run is not None:
@@ -240,6 +247,27 @@ class Pipeline:
     def _initiate(self, snapshot: SnapshotId) -> None:
         for feed in self._feeds:
             feed.initiate(snapshot)
+
+    def _require_no_replicas(self, call: str) -> None:
+        pairs = [query.name for query in self.queries if query.replicas > 1]
+        if pairs:
+            what = {
+                "start": "Its copies are processes of their own. Run: streamproof run FILE.py",
+                "snapshot": "Copies take no part in snapshots yet: a lost one begins in the state "
+                "of its twin. Give the query replicas=1 to take snapshots",
+            }
+            raise WrongWiring(
+                f"{call}() was called on pipeline {self.path}, whose query {pairs[0]!r} has "
+                f"replicas. {what[call]}"
+            )
+        for query in self.queries:
+            found = self._directory.pair_paths(QueryName(query.name))
+            if found:
+                raise WrongWiring(
+                    f"query {query.name!r} is declared without replicas, but {found[0]} shows "
+                    "that it has run as a pair. Its rows would be appended again. Declare it as it "
+                    "was, or begin a pipeline in another directory"
+                )
 
     def _running(self, call: str) -> Run:
         if self._run is None:

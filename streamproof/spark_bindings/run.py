@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -15,22 +14,14 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import (
-    QueryFailed,
-    StillBusy,
-    WrongArgument,
-    WrongSchema,
-    WrongWiring,
-)
+from streamproof.spark_bindings.errors import QueryFailed, StillBusy
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
+from streamproof.spark_bindings.planning import plan_query, read_channel, start_query
 from streamproof.spark_bindings.process import QueryProcess
-from streamproof.spark_bindings.schema import describe, spark_schema
-from streamproof.spark_bindings.source import SOURCE_NAME, ChannelSource
+from streamproof.spark_bindings.source import ChannelSource
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
-_START_ATTEMPTS_MAX = 5
-_SLOW_WORKER = "Python worker failed to connect back"  # the limit is fixed in Spark: ten seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,43 +166,11 @@ class Run:
 
     def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
         _spark.register_once(spark, ChannelSource)
-        frames = [self._read(spark, query, ChannelName(name)) for name in query.inputs]
-        frame = query.plan(*frames)
-        if not isinstance(frame, DataFrame) or not frame.isStreaming:
-            raise WrongArgument(
-                f"the plan of query {query.name!r} gave {frame!r}. It must give the DataFrame that "
-                "its output channel is to hold, made from its inputs. Return one"
-            )
-        found = _spark.sources_by_option(frame, "channel")
-        if found != dict.fromkeys(query.inputs, 1):
-            raise WrongWiring(
-                f"the plan of query {query.name!r} reads {dict(found)} (sources per channel), but "
-                f"its inputs are {query.inputs}. Markers on an input that is not read once would "
-                "be lost or doubled. Use every input's DataFrame, and no other stream"
-            )
-        declared = spark_schema(self._channels[ChannelName(query.output)].schema)
-        given = {field.name: field.dataType for field in frame.schema.fields}
-        if given != {field.name: field.dataType for field in declared.fields}:
-            raise WrongSchema(
-                f"the plan of query {query.name!r} gives ({frame.schema.simpleString()}), but "
-                f"channel {query.output!r} stores "
-                f"({describe(self._channels[ChannelName(query.output)].schema)}). Its rows could "
-                "not be appended. Select, rename or cast its columns"
-            )
-        return frame
-
-    def _read(self, spark: SparkSession, query: Query, name: ChannelName) -> DataFrame:
-        channel = self._channels[name]
-        return (
-            spark.readStream.format(SOURCE_NAME)
-            .schema(spark_schema(channel.schema))
-            .option("path", str(channel.path))
-            .option("pipeline", self._directory.id)
-            .option("channel", name)
-            .option("commitsMax", str(query.commits_per_batch_max))
-            .option("rowsMax", str(query.rows_per_batch_max or 0))
-            .load()
-        )
+        frames = [
+            read_channel(spark, query, self._channels[ChannelName(name)], self._directory.id).load()
+            for name in query.inputs
+        ]
+        return plan_query(query, frames, self._channels[ChannelName(query.output)].schema)
 
     def _process(self, query: Query) -> QueryProcess:
         name, wiring = QueryName(query.name), self._directory.wiring
@@ -224,37 +183,18 @@ class Run:
         )
 
     def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
-        """Start a query and wait until its sources are there; again, if a worker was too slow.
-
-        One query after the other: Spark gives each source's Python process ten seconds to answer,
-        which a busy machine does not manage if all start at once.
-        """
         process = self._processes[QueryName(query.name)]
-        writer = (
-            frame.writeStream.queryName(f"{query.name}.{self._directory.id[:8]}")
-            .outputMode(query.output_mode.value)
-            .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
-            .option("checkpointLocation", str(process.checkpoint.path))
-            .foreachBatch(_batch_function(process))
+        return start_query(
+            query,
+            frame,
+            name=f"{query.name}.{self._directory.id[:8]}",
+            checkpoint=process.checkpoint.path,
+            on_batch=process.on_batch,
         )
-        for _ in range(_START_ATTEMPTS_MAX):
-            running = writer.start()
-            while running.isActive and running.status["message"].startswith("Initializing"):
-                time.sleep(_POLL_SECONDS)
-            if running.isActive or _SLOW_WORKER not in str(running.exception()):
-                break
-        return running
 
     def _stop_queries(self) -> None:
         for query in self._running.values():
             query.stop()
-
-
-def _batch_function(process: QueryProcess) -> Callable[[DataFrame, int], Any]:
-    def on_batch(rows: DataFrame, batch_id: int) -> None:
-        process.on_batch(rows, BatchId(batch_id))
-
-    return on_batch
 
 
 def _process_all(query: StreamingQuery) -> None:

@@ -93,12 +93,14 @@ class ChannelSource(DataSource):
 
     def streamReader(self, schema: StructType) -> ChannelReader:
         """Make the reader. Spark calls it in the planner and pickles the result to workers."""
-        rows_max = int(self.options["rowsMax"])
-        return ChannelReader(
-            path=self.options["path"],
-            pipeline=self.options["pipeline"],
-            channel=self.options["channel"],
-            columns=schema.names,
-            commits_max=int(self.options["commitsMax"]),
-            rows_max=rows_max or None,
-        )
+        return ChannelReader(**self._arguments(schema))
+
+    def _arguments(self, schema: StructType) -> dict[str, Any]:
+        return {
+            "path": self.options["path"],
+            "pipeline": self.options["pipeline"],
+            "channel": self.options["channel"],
+            "columns": schema.names,
+            "commits_max": int(self.options["commitsMax"]),
+            "rows_max": int(self.options["rowsMax"]) or None,
+        }

@@ -36,6 +36,9 @@ class Query:
     trigger_interval_ms : how often it looks for new commits; 0 looks without a pause
     commits_per_batch_max : commits of each input that one batch takes at most
     rows_per_batch_max : rows of each input after which a batch ends, at a commit; None is no limit
+    replicas : 2 runs it as a pair of copies, by `streamproof run`; see docs/hot-standby.md
+    partitions, partition_by : with replicas, how many pairs share its work, and the column of all
+        inputs by whose value they do
 
     Raises
     ------
@@ -51,6 +54,9 @@ class Query:
     trigger_interval_ms: int = 100
     commits_per_batch_max: int = 1000
     rows_per_batch_max: int | None = None
+    replicas: int = 1
+    partitions: int = 1
+    partition_by: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.inputs, str) or not isinstance(self.inputs, tuple):
@@ -82,6 +88,22 @@ class Query:
                 f"query {self.name!r} has trigger_interval_ms={self.trigger_interval_ms}, "
                 f"commits_per_batch_max={limits[0]}, rows_per_batch_max={self.rows_per_batch_max}. "
                 "It would never advance. Give an interval of at least 0 and limits of at least 1"
+            )
+        self._check_replicas()
+
+    def _check_replicas(self) -> None:
+        given = f"replicas={self.replicas}, partitions={self.partitions}"
+        if self.replicas not in (1, 2) or self.partitions < 1:
+            raise WrongWiring(
+                f"query {self.name!r} has {given}. A query runs alone or as a pair. Give "
+                "replicas=1 or 2, and at least one partition"
+            )
+        partitioned = self.partitions > 1
+        if partitioned != (self.partition_by is not None) or (partitioned and self.replicas == 1):
+            raise WrongWiring(
+                f"query {self.name!r} has {given}, partition_by={self.partition_by!r}. Partitions "
+                "are pairs that share a query's work by the value of a column. Give replicas=2, "
+                "partitions of 2 or more and partition_by, or leave partitions out"
             )
 
 

@@ -1,0 +1,138 @@
+"""`streamproof run`: the copies of a pipeline, or one of them, until they are told to end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamproof.cli.render import console, error_console
+from streamproof.models.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The wide stack is `spark_session`'s own; a copy that is to be there soon has one collector.
+FAST_START = "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def run(
+    pipeline: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A Python file that sets PIPELINE.")
+    ],
+    query: Annotated[
+        str, typer.Option(help="Run one copy of this query alone, unsupervised.")
+    ] = "",
+    replica: Annotated[str, typer.Option(help="Which copy of it: A or B.")] = "",
+    partition: Annotated[int, typer.Option(min=0, help="Of which partition, from 0.")] = 0,
+    suspect_after: Annotated[
+        float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
+    ] = 1.0,
+    memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
+    cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
+    *,
+    fast_start: Annotated[
+        bool, typer.Option("--fast-start", help="Java's first compiler alone: sooner, but slower.")
+    ] = False,
+) -> ExitCode:
+    """Run a pipeline's queries with replicas, and replace copies that fail.
+
+    Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 a copy was replaced by its twin, or
+    data may be lost.
+    """
+    if (query == "") != (replica == ""):
+        raise typer.BadParameter("one copy is named by both --query and --replica")
+    if replica not in ("", "A", "B"):
+        raise typer.BadParameter(f"{replica} is neither A nor B", param_hint="--replica")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    options = [f"--suspect-after={suspect_after}", f"--memory={memory}", f"--cores={cores}"]
+    if query == "":
+        options += ["--fast-start"] if fast_start else []
+        return _supervise(pipeline, options, suspect_after, stop)
+    settings = {"spark.driver.extraJavaOptions": FAST_START} if fast_start else {}
+
+    def session() -> SparkSession:
+        from streamproof.spark_bindings import spark_session
+
+        name = f"{query}/{replica}"
+        return spark_session(name, memory=memory, cores=cores, settings=settings)
+
+    return _run_copy(pipeline, (query, replica, partition), suspect_after, stop, session)
+
+
+def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
+    from streamproof.spark_bindings.errors import BothCopiesFailed
+    from streamproof.spark_bindings.standby.copies import Copy, Pair
+    from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
+    from streamproof.spark_bindings.standby.supervisor import Supervisor
+
+    def command(pair: Pair, copy: Copy) -> list[str]:
+        program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
+        which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
+        return [*program, str(file), *which, f"--partition={pair.partition}", *options]
+
+    loaded = load_pipeline(file)
+    with Supervisor(loaded, command, suspect_after) as supervisor:
+        names = ", ".join(f"{name}/{copy.value}" for name, copy in supervisor.status())
+        console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
+        try:
+            supervisor.until(stop)
+        except BothCopiesFailed as error:
+            _tell(error)
+            return ExitCode.UNDETERMINED
+    return ExitCode.GREEN
+
+
+def _run_copy(
+    file: Path,
+    which: tuple[str, str, int],
+    suspect_after: float,
+    stop: Event,
+    session: Callable[[], SparkSession],
+) -> ExitCode:
+    from streamproof.spark_bindings.errors import (
+        CopiesDiffer,
+        CopyRuns,
+        FencedDriver,
+        PurgedCheckpoint,
+        QueryFailed,
+    )
+    from streamproof.spark_bindings.standby.copies import Copy
+    from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
+    from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
+
+    query, replica, partition = which
+    loaded = load_pipeline(file)
+    find_pair(loaded, query, partition)  # before a session is started, which takes a while
+    spark = session()
+    try:
+        run_copy(
+            loaded,
+            query,
+            Copy(replica),
+            spark,
+            partition=partition,
+            suspect_after_seconds=suspect_after,
+            stop=stop,
+        )
+    except CopiesDiffer as error:
+        _tell(error)
+        return ExitCode.REFUTED
+    except (CopyRuns, FencedDriver, PurgedCheckpoint, QueryFailed) as error:
+        _tell(error)  # started again, the copy goes on
+        return ExitCode.UNDETERMINED
+    return ExitCode.GREEN
+
+
+def _tell(error: Exception) -> None:
+    error_console().print(f"{type(error).__name__}: {error}", markup=False, soft_wrap=True)

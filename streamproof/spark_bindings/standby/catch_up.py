@@ -1,0 +1,90 @@
+"""Catch-up: a new copy begins in the survivor's state, and the survivor does not pause.
+
+The survivor's checkpoint as of its last completed turn never changes, so it is linked, file by
+file, while the survivor goes on; what it keeps of the turns until then is linked too. From there on
+the new copy follows the order log, as any copy does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.durable import temporary_sibling
+from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
+from streamproof.spark_bindings.standby.kept import KeptOutputs
+from streamproof.spark_bindings.standby.order_log import OrderLog
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """How a copy begins.
+
+    Attributes
+    ----------
+    taken : turns that its state has
+    is_transferred : its state is the survivor's; else its own
+    seconds : what the transfer took
+    """
+
+    taken: Turn
+    is_transferred: bool
+    seconds: float
+
+
+def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: float) -> CaughtUp:
+    """Make the state that a copy begins in: the twin's while that one runs, else its own.
+
+    Called when a copy is started, by the process that holds its lock. May be repeated.
+
+    Parameters
+    ----------
+    pair, copy, channel : which copy, and the directory of the output channel
+    bound_seconds : how long a running copy is silent at most
+    """
+    own, survivor = pair.copy(copy), pair.copy(copy.twin)
+    taken = _taken(own.checkpoint)
+    can_follow = taken > 0 and OrderLog(pair.order).has_from(taken)
+    batch = survivor.checkpoint.last_committed()
+    if batch is None or (can_follow and not _is_running(survivor.beat, bound_seconds)):
+        return CaughtUp(taken, is_transferred=False, seconds=0.0)
+    begun = time.monotonic()
+    own.path.mkdir(parents=True, exist_ok=True)
+    place = temporary_sibling(own.checkpoint.path)
+    survivor.checkpoint.copy_as_of(batch, place)  # first: if that fails, nothing has changed
+    # A crash from here on leaves no checkpoint, and the next start begins anew.
+    _remove(own.checkpoint.path)
+    _remove(own.kept)
+    KeptOutputs(survivor.kept, channel).copy_to(
+        KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
+    )
+    os.rename(place, own.checkpoint.path)
+    return CaughtUp(Turn(batch + 1), is_transferred=True, seconds=time.monotonic() - begun)
+
+
+def _taken(checkpoint: Checkpoint) -> Turn:
+    batch = checkpoint.last_committed()
+    return Turn(0 if batch is None else batch + 1)
+
+
+def _is_running(beat: Path, bound_seconds: float) -> bool:
+    watch = Watch(beat, bound_seconds)
+    first = watch.beat
+    while watch.beat == first and not watch.has_failed:
+        time.sleep(bound_seconds / BEATS_PER_BOUND)
+        watch.look()
+    return watch.beat != first
+
+
+def _remove(path: Path) -> None:
+    if path.exists():
+        gone = temporary_sibling(path)  # in one step: a part of a checkpoint is none
+        os.rename(path, gone)
+        shutil.rmtree(gone)

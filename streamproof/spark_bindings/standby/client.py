@@ -1,0 +1,174 @@
+"""The client of a pair: its output channel, which takes each turn's rows once, and from one copy.
+
+A turn's commit names two Delta transactions. The one counts turns, so that none is taken twice. The
+other says who is *primary*: its number is an incarnation, and a takeover is a commit without rows
+that raises it. Delta refuses a commit if one of its transactions was committed in between. So a
+copy that was taken to have failed and wakes up cannot commit any more, and learns why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from deltalake import DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError
+
+from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channel_log import Entry
+from streamproof.spark_bindings.commits import commit
+from streamproof.spark_bindings.errors import FencedDriver
+from streamproof.spark_bindings.failpoints import reached
+from streamproof.spark_bindings.names import PairName, Position, Turn
+from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.failpoints import PairFailpoint
+from streamproof.spark_bindings.standby.kept import Output
+
+PAIR_KEY = "streamproof.pair"
+COPY_KEY = "streamproof.copy"
+TURN_KEY = "streamproof.turn"
+DIGEST_KEY = "streamproof.digest"
+INCARNATION_KEY = "streamproof.incarnation"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A commit of this pair to its channel.
+
+    Attributes
+    ----------
+    copy, incarnation : who committed it
+    turn, digest : what it holds; None and empty for a takeover
+    files : names of the files with its rows
+    """
+
+    position: Position
+    copy: Copy
+    incarnation: int
+    turn: Turn | None
+    digest: str
+    files: tuple[str, ...]
+
+
+class ChannelClient:
+    """The output channel, as one copy of a pair sees it. Its caller holds a lock.
+
+    Parameters
+    ----------
+    pipeline : its id, since a restored pipeline's channels hold commits of the original
+    """
+
+    def __init__(self, channel: Channel, pair: PairName, copy: Copy, pipeline: str) -> None:
+        self._channel, self._pair, self._copy = channel, pair, copy
+        self._turns = f"turns:{pipeline}:{pair}"
+        self._primary = f"primary:{pipeline}:{pair}"
+        self._table = DeltaTable(channel.path)
+        self._read = Position(0)
+
+    def begin(self, turn: Turn) -> list[Delivery]:
+        """Begin to read; give the commits of a turn and later ones, and one of an earlier turn."""
+        self._read = self._channel.log.last()
+        found = []
+        for number in range(self._read, 0, -1):
+            delivery = self._delivery(self._channel.log.entry(Position(number)))
+            if delivery is not None:
+                found.append(delivery)
+                if delivery.turn is not None and delivery.turn < turn:
+                    break
+        return found[::-1]
+
+    def new_deliveries(self) -> Iterator[Delivery]:
+        """Give the commits that this pair has made since they were read last."""
+        while self._channel.log.has(Position(self._read + 1)):
+            self._read = Position(self._read + 1)
+            delivery = self._delivery(self._channel.log.entry(self._read))
+            if delivery is not None:
+                yield delivery
+
+    def incarnation(self) -> int:
+        """Give the present primary's incarnation; 0 if there was none yet."""
+        self._table.update_incremental()
+        return self._version(self._primary, 0)
+
+    def deliver(self, output: Output, begin: Turn, incarnation: int) -> None:
+        """Commit an output, unless it was committed before. May be repeated.
+
+        Parameters
+        ----------
+        begin : the turn behind the last one that this copy has delivered; those in between have
+            no rows
+        incarnation : of this copy as primary
+
+        Raises
+        ------
+        FencedDriver : if the twin has become primary
+        """
+        # Both numbers are of one reading, and what was committed since makes Delta refuse ours.
+        self._table.update_incremental()
+        self._require_primary(output.turn, incarnation)
+        client = Client(self._version(self._turns, -1) + 1)
+        _, effects = on_outputs(client, begin, output.turn + 1)
+        reached(PairFailpoint.CLIENT_ASKED, self._copy.value)
+        for effect in effects:
+            assert isinstance(effect, TakeOutputs)
+            try:
+                self._commit(output, incarnation)
+            except CommitFailedError:
+                self._table.update_incremental()
+                self._require_primary(output.turn, incarnation)
+                raise
+
+    def take_over(self, incarnation: int) -> bool:
+        """Become primary of an incarnation; tell whether the twin was not faster.
+
+        From then on every commit of an earlier primary is refused.
+        """
+        self._table.update_incremental()
+        if self._version(self._primary, 0) >= incarnation:
+            return False
+        try:
+            self._commit(None, incarnation)
+        except CommitFailedError:
+            return False
+        return True
+
+    def _commit(self, output: Output | None, incarnation: int) -> None:
+        metadata = {
+            PAIR_KEY: self._primary,
+            COPY_KEY: self._copy.value,
+            INCARNATION_KEY: str(incarnation),
+        }
+        transactions = [Transaction(self._primary, incarnation)]
+        if output is not None:
+            metadata |= {TURN_KEY: str(output.turn), DIGEST_KEY: output.digest}
+            transactions.append(Transaction(self._turns, output.turn))
+        commit(self._table, [] if output is None else output.files, metadata, transactions)
+
+    def _require_primary(self, turn: Turn, incarnation: int) -> None:
+        present = self._version(self._primary, 0)
+        if present != incarnation:
+            raise FencedDriver(
+                f"copy {self._copy.value} of {self._pair} wanted to deliver turn {turn} as primary "
+                f"{incarnation}, but its twin took it to have failed and is primary {present}. "
+                "Nothing was delivered twice. Let this process end; started again, it follows"
+            )
+
+    def _version(self, application: str, otherwise: int) -> int:
+        found = self._table.transaction_version(application)
+        return otherwise if found is None else found
+
+    def _delivery(self, entry: Entry) -> Delivery | None:
+        said: Any = entry.information
+        if said.get(PAIR_KEY) != self._primary:
+            return None
+        turn = said.get(TURN_KEY)
+        return Delivery(
+            position=entry.position,
+            copy=Copy(said[COPY_KEY]),
+            incarnation=int(said[INCARNATION_KEY]),
+            turn=None if turn is None else Turn(int(turn)),
+            digest=said.get(DIGEST_KEY, ""),
+            files=tuple(file.path for file in entry.files),
+        )

@@ -1,0 +1,307 @@
+"""One copy of a pair, from start to end: a streaming query, and a loop beside it.
+
+The query gives outputs, turn after turn. The loop beats, looks at the twin, chooses turns if this
+copy leads, and takes over if the twin has failed. Both step the copy's machines, under one lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import TextIO
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from streamproof.lang import StreamproofError
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.certificate import check_certificate
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import CopyRuns, QueryFailed, WrongWiring
+from streamproof.spark_bindings.failpoints import reached
+from streamproof.spark_bindings.names import BatchId, ChannelName, Turn
+from streamproof.spark_bindings.pipeline import Pipeline
+from streamproof.spark_bindings.planning import plan_query, read_channel, start_query
+from streamproof.spark_bindings.session import check_session
+from streamproof.spark_bindings.standby.catch_up import catch_up
+from streamproof.spark_bindings.standby.client import ChannelClient
+from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, Pair, PairDirectory
+from streamproof.spark_bindings.standby.determinism import check_deterministic
+from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
+from streamproof.spark_bindings.standby.failpoints import PairFailpoint
+from streamproof.spark_bindings.standby.giving import Giving
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart, Watch
+from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
+from streamproof.spark_bindings.standby.merging import Merging
+from streamproof.spark_bindings.standby.order_log import OrderLog
+from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
+
+SUSPECT_AFTER_SECONDS = 1.0
+"""How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
+PROTOCOLS = ("merge_order", "egress")
+_TICK_SECONDS = 0.01
+_TURNS_KEPT = 200  # behind the slower copy: Spark's checkpoint, too, can be some batches behind
+_log = logging.getLogger("streamproof.standby")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a copy runs.
+
+    Attributes
+    ----------
+    channels : of the pipeline
+    own : the copy's directory in that of its pair
+    """
+
+    pipeline: PipelineDirectory
+    channels: Mapping[ChannelName, Channel]
+    pair: PairDirectory
+    own: CopyDirectory
+
+
+def run_copy(
+    pipeline: Pipeline,
+    query: str,
+    copy: Copy,
+    spark: SparkSession,
+    *,
+    partition: int = 0,
+    suspect_after_seconds: float = SUSPECT_AFTER_SECONDS,
+    stop: Event | None = None,
+) -> None:
+    """Run one copy of a query until it is told to stop, or ends with an error.
+
+    Parameters
+    ----------
+    query, partition : which pair
+    copy : which of its two copies
+    spark : a session as `spark_session` sets it up; its settings stay as they are
+    suspect_after_seconds : how long the twin may be silent before it is taken to have failed
+    stop : set by whoever wants it to end
+
+    Raises
+    ------
+    WrongWiring : if the pipeline has no such pair
+    CopyRuns : if another process runs this copy
+    NotDeterministic : if the plan could give other rows at the twin
+    FencedDriver : if the twin has taken over; started again, this copy follows
+    CopiesDiffer : if the twin has delivered other rows
+    UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
+    """
+    for protocol in PROTOCOLS:
+        check_certificate(protocol, "a takeover neither loses nor repeats output")
+    check_session(spark)
+    spark = spark.newSession()
+    # A batch without new rows would be one that has no turn.
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    pair = find_pair(pipeline, query, partition)
+    directory = PipelineDirectory.open(pipeline.path)
+    channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
+    own = PairDirectory.of(directory, pair)
+    place = Place(directory, channels, own, own.copy(copy))
+    with _locked(place.own, copy, pair):
+        run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
+        try:
+            run.until(stop or Event())
+        finally:
+            run.stop()
+
+
+def find_pair(pipeline: Pipeline, query: str, partition: int = 0) -> Pair:
+    """Find a pair of a pipeline.
+
+    Raises
+    ------
+    WrongWiring : if there is none
+    """
+    found = [part for part in pipeline.queries if part.name == query and part.replicas > 1]
+    if not found or not 0 <= partition < found[0].partitions:
+        pairs = {part.name: part.partitions for part in pipeline.queries if part.replicas > 1}
+        raise WrongWiring(
+            f"pipeline {pipeline.path} has no query {query!r} with replicas=2 and a partition "
+            f"{partition}; it has (with partitions) {pairs}. Name one of these, or give the query "
+            "replicas=2"
+        )
+    return Pair(found[0], partition)
+
+
+class CopyRun:
+    """A copy that runs. `run_copy` makes it, and holds the copy's lock."""
+
+    def __init__(
+        self, pair: Pair, copy: Copy, place: Place, spark: SparkSession, bound_seconds: float
+    ) -> None:
+        self._pair, self._copy, self._place, self._bound = pair, copy, place, bound_seconds
+        self._name = f"{pair.name}/{copy.value}"
+        self._output = place.channels[ChannelName(pair.query.output)]
+        self._inputs = [place.channels[ChannelName(name)] for name in pair.query.inputs]
+        check_hashable(self._output.schema, self._output.name)
+        self._checkpoint = place.own.checkpoint
+        frame = self._plan(spark)
+        begun = catch_up(place.pair, copy, self._output.path, bound_seconds)
+        _log.info("%s begins: %s", self._name, begun)
+        self._order = OrderLog(place.pair.order)
+        if begun.taken == 0:
+            self._order.begin(self._inputs[0].name)
+        self._merging = Merging(
+            pair.query,
+            {channel.name: channel.log for channel in self._inputs},
+            self._order,
+            taken=begun.taken,
+            received=self._checkpoint.received(BatchId(begun.taken - 1)),
+        )
+        client = ChannelClient(self._output, pair.name, copy, place.pipeline.id)
+        kept = KeptOutputs(place.own.kept, self._output.path)
+        self._giving = Giving(copy, self._output, client, kept, begun.taken)
+        self._lock = Lock()
+        self._failure: StreamproofError | None = None
+        self._heart = Heart(place.own.beat)
+        self._running = self._start(frame)
+        self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds)
+        self._next_beat = time.monotonic()
+
+    def until(self, stop: Event) -> None:
+        """Go on until this is set.
+
+        Raises
+        ------
+        QueryFailed : if Spark has ended the query
+        FencedDriver, CopiesDiffer : as `run_copy`
+        """
+        while not stop.wait(_TICK_SECONDS):
+            if self._failure is not None:
+                raise self._failure
+            with self._lock:
+                self._giving.note()
+                if self._merging.leads and self._giving.next == self._merging.next:
+                    self._merging.choose()
+            if time.monotonic() >= self._next_beat:
+                self._next_beat = time.monotonic() + self._bound / BEATS_PER_BOUND
+                self._look()
+
+    def stop(self) -> None:
+        """Stop the query, after the batch under way."""
+        self._running.stop()
+
+    def on_batch(self, rows: DataFrame, batch_id: BatchId) -> None:
+        """Take a turn, and give its output. Spark calls it on the driver, and may repeat it."""
+        try:
+            turn = Turn(batch_id)
+            reached(PairFailpoint.TURN_BEGUN, self._copy.value)
+            with self._lock:
+                self._merging.take(turn, self._checkpoint.received(batch_id))
+            prefix = f"turn-{turn}-{self._copy.value}"
+            files, digest = write_rows(
+                with_hash(rows), self._output.path, prefix, self._output.schema
+            )
+            reached(PairFailpoint.OUTPUT_WRITTEN, self._copy.value)
+            with self._lock:
+                self._giving.give(Output(turn, files, digest))
+                self._deliver()
+        except StreamproofError as error:
+            self._failure = error  # Spark would wrap it in three others
+            raise
+
+    def _look(self) -> None:
+        """Beat, and react to what the twin does."""
+        # A JVM that hangs blocks here, so that there is no beat either.
+        if not self._running.isActive:
+            raise self._failure or QueryFailed(
+                f"copy {self._copy.value} of {self._pair.name} has ended: "
+                f"{self._running.exception() or 'it was stopped'}. Its twin goes on. Mend the "
+                "cause and start the copy again"
+            )
+        with self._lock:
+            self._watch.look()
+            if not self._giving.active and self._watch.is_no_primary:
+                self._take_over()
+            if self._giving.active and self._watch.has_failed:
+                self._merging.on_twin_failure()
+            if self._giving.active and self._merging.take_over() and not self._watch.has_failed:
+                self._merging.fold_in()
+            self._heart.beat(active=self._giving.active, turn=self._giving.next)
+            twin = self._watch.beat
+            slower = self._giving.next
+            if twin is not None and not self._watch.has_failed:
+                slower = min(slower, twin.turn)
+            if self._merging.leads:
+                self._order.remove_before(Turn(slower - _TURNS_KEPT))
+
+    def _take_over(self) -> None:
+        self._watch.begin_again()
+        begun = time.monotonic()
+        if not self._giving.take_over():
+            return
+        self._merging.on_twin_failure()
+        delivered = self._deliver()
+        milliseconds = (time.monotonic() - begun) * 1000
+        _log.info(
+            "%s takes over: delivered %d turns in %.0f ms", self._name, delivered, milliseconds
+        )
+
+    def _deliver(self) -> int:
+        newest = Turn(self._giving.next - 1)
+        return self._giving.deliver() if self._merging.is_committed(newest) else 0
+
+    def _plan(self, spark: SparkSession) -> DataFrame:
+        _spark.register_once(spark, TurnSource)
+        frames = [self._read(spark, channel) for channel in self._inputs]
+        frame = plan_query(self._pair.query, frames, self._output.schema)
+        check_deterministic(frame, self._pair.query.name)
+        return frame
+
+    def _read(self, spark: SparkSession, channel: Channel) -> DataFrame:
+        query = self._pair.query
+        frame = (
+            read_channel(spark, query, channel, self._place.pipeline.id)
+            .format(TURN_SOURCE_NAME)
+            .option("order", str(self._place.pair.order))
+            .option("checkpoint", str(self._checkpoint.path))
+            .load()
+        )
+        if query.partition_by is None:
+            return frame
+        if query.partition_by not in frame.columns:
+            raise WrongWiring(
+                f"query {query.name!r} has partition_by={query.partition_by!r}, but its input "
+                f"{channel.name!r} has the columns {frame.columns}. Rows without it belong to no "
+                "partition. Name a column that all inputs have"
+            )
+        number = F.pmod(F.xxhash64(F.col(f"`{query.partition_by}`")), F.lit(query.partitions))
+        return frame.where(number == self._pair.partition)
+
+    def _start(self, frame: DataFrame) -> StreamingQuery:
+        return start_query(
+            self._pair.query,
+            frame,
+            name=f"{self._name}.{self._place.pipeline.id[:8]}",
+            checkpoint=self._checkpoint.path,
+            on_batch=self.on_batch,
+        )
+
+
+@contextmanager
+def _locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
+    """Hold a copy's lock, which its process loses however it ends."""
+    own.path.mkdir(parents=True, exist_ok=True)
+    with own.lock.open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CopyRuns(
+                f"copy {copy.value} of {pair.name} is run by process {own.lock.read_text()}, "
+                "which may be frozen. Two would write one checkpoint. End that one first"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield file

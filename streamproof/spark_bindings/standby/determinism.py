@@ -1,0 +1,59 @@
+"""Plans whose rows could differ between two copies are refused, where Spark's plan shows it.
+
+What it does not show is caught by the digests that copies compare.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.errors import NotDeterministic
+
+_CLOCKS = {
+    "CurrentTimestamp",
+    "CurrentTimestampLike",
+    "CurrentBatchTimestamp",
+    "CurrentDate",
+    "CurrentTime",
+    "LocalTimestamp",
+    "Now",
+}
+_FLOAT_SUMS = {
+    "Sum", "Average", "StddevPop", "StddevSamp", "VariancePop", "VarianceSamp", "Skewness",
+    "Kurtosis", "Corr", "CovPopulation", "CovSample", "TrySum", "TryAverage",
+}  # fmt: skip
+
+
+def check_deterministic(frame: DataFrame, query: str) -> None:
+    """Refuse a plan that is not a function of its input and its order.
+
+    Parameters
+    ----------
+    frame : what the plan gave
+    query : its name, for the message
+
+    Raises
+    ------
+    NotDeterministic : if it reads a clock, draws random numbers, has timers by a clock, or adds up
+        floating-point numbers in no order
+    """
+    found = sorted({reason for node in _spark.plan_nodes(frame) if (reason := _reason(node))})
+    if found:
+        raise NotDeterministic(
+            f"the plan of query {query!r} {'; it '.join(found)}. With replicas=2 both copies must "
+            "give the same rows, or a takeover would contradict what was delivered. Take times and "
+            "identities from the rows, add up decimals or integers, or give replicas=1"
+        )
+
+
+def _reason(node: _spark.PlanNode) -> str:
+    if node.name in _CLOCKS:
+        return f"reads the clock ({node.text})"
+    if not node.is_deterministic:
+        return f"is not deterministic ({node.text})"
+    if node.name in _FLOAT_SUMS and {"double", "float"} & set(node.inputs):
+        return f"adds up floating-point numbers in no order ({node.text})"
+    if node.uses_clock:
+        return f"has timers or timeouts by the clock ({node.name})"
+    return ""

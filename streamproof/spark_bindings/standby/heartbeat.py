@@ -1,0 +1,108 @@
+"""Whether a twin is alive: it counts, and its count stands still when it does not.
+
+No clock is compared with another one. A copy measures by its own how long it has seen the same
+count, and only while it was looking: one that was frozen itself has no right to suspect anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from streamproof.spark_bindings.durable import read_json, temporary_sibling
+from streamproof.spark_bindings.names import Turn
+
+BEATS_PER_BOUND = 10
+"""How often a copy beats, and looks at its twin, within the time after which it is suspected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a copy says of itself.
+
+    Attributes
+    ----------
+    life, count : of the process, and how often it has beaten
+    active : it is primary
+    turn : the turn that it gives next
+    """
+
+    life: str
+    count: int
+    active: bool
+    turn: Turn
+
+
+class Heart:
+    """Beats for one copy.
+
+    Parameters
+    ----------
+    path : the file that the twin looks at
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._life, self._count = path, uuid.uuid4().hex, 0
+
+    def beat(self, *, active: bool, turn: Turn) -> None:
+        """Beat once. Not written through to the disk: a beat is of no use after a power cut."""
+        self._count += 1
+        temporary = temporary_sibling(self._path)
+        text = json.dumps(asdict(Beat(self._life, self._count, active, turn)))
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, self._path)
+
+
+class Watch:
+    """Looks at the heartbeat of another copy.
+
+    Parameters
+    ----------
+    path : the file that it beats in
+    bound_seconds : how long a copy may be silent before it is taken to have failed
+    clock : gives seconds
+    """
+
+    def __init__(
+        self, path: Path, bound_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._path, self._bound, self._clock = path, bound_seconds, clock
+        self._looked = clock()
+        self._silence = self._idleness = 0.0
+        self.beat = self._read()
+
+    def look(self) -> None:
+        """Look once, and note for how long there was nothing new."""
+        now = self._clock()
+        # A longer time between two looks is one in which this process was held up itself.
+        waited = min(now - self._looked, 2 * self._bound / BEATS_PER_BOUND)
+        self._looked = now
+        found = self._read()
+        has_beaten = found is not None and found != self.beat
+        self._silence = 0.0 if has_beaten else self._silence + waited
+        is_primary = has_beaten and found is not None and found.active
+        self._idleness = 0.0 if is_primary else self._idleness + waited
+        self.beat = found
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the copy has been silent for too long."""
+        return self._silence > self._bound
+
+    @property
+    def is_no_primary(self) -> bool:
+        """Whether the copy has been silent, or not been primary, for too long."""
+        return self._idleness > self._bound
+
+    def begin_again(self) -> None:
+        """Give the copy all the time again."""
+        self._silence = self._idleness = 0.0
+
+    def _read(self) -> Beat | None:
+        stored = read_json(self._path, "life", "count", "active", "turn")
+        return None if stored is None else Beat(**stored)

@@ -1,0 +1,77 @@
+"""The order log of a pair: which lane each turn takes, and up to where.
+
+A choice is a file that is created once, and both copies see it. So a choice that was made is at the
+twin: there is nothing under way that could be lost with the leader. And of two copies that both
+believe to lead, one makes the choice and the other finds it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.spark_bindings.durable import read_json, write_json_once
+from streamproof.spark_bindings.names import ChannelName, Position, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a turn takes: the commits of a lane behind those of earlier turns, up to `end`."""
+
+    lane: ChannelName
+    end: Position
+
+
+class OrderLog:
+    """The choices of a pair, oldest first; those that no copy needs are removed.
+
+    Parameters
+    ----------
+    path : its directory; it need not exist
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def begin(self, lane: ChannelName) -> None:
+        """Make the first choice, to take nothing: Spark's batch 0 comes before there is anything.
+
+        May be repeated, by both copies: they make the same one.
+        """
+        self.settle(Turn(0), Choice(lane, Position(0)))
+
+    def choice(self, turn: Turn) -> Choice | None:
+        """Give what a turn takes; None if it was not chosen, or was removed."""
+        stored = read_json(self._file(turn), "lane", "end")
+        if stored is None:
+            return None
+        return Choice(ChannelName(stored["lane"]), Position(stored["end"]))
+
+    def settle(self, turn: Turn, choice: Choice) -> Choice:
+        """Make a choice, and give it; or give the one that was made before."""
+        if write_json_once(self._file(turn), {"lane": choice.lane, "end": choice.end}):
+            return choice
+        stands = self.choice(turn)
+        assert stands is not None  # the newest choice is never removed
+        return stands
+
+    def has_from(self, turn: Turn) -> bool:
+        """Tell whether a copy that takes this turn next finds every choice from there on."""
+        turns = self._turns()
+        return set(range(turn, max(turns, default=-1) + 1)) <= set(turns)
+
+    def remove_before(self, turn: Turn) -> None:
+        """Remove the choices that neither copy will need."""
+        for old in self._turns():
+            if old < turn:
+                self._file(Turn(old)).unlink(missing_ok=True)
+
+    def _turns(self) -> list[int]:
+        if not self._path.is_dir():
+            return []
+        names = (name.partition(".") for name in os.listdir(self._path))
+        return [int(stem) for stem, _, end in names if end == "json" and stem.isdigit()]
+
+    def _file(self, turn: Turn) -> Path:
+        return self._path / f"{turn}.json"

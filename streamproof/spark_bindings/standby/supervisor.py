@@ -1,0 +1,235 @@
+"""All copies of a pipeline on one machine: started, watched, and started again when they fail.
+
+A copy that ends, or stays silent, is started again and catches up with its twin. Until then its
+pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had given
+and not delivered may be lost, so everything is stopped and it is said, at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Self
+
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import BothCopiesFailed, QueryFailed, WrongWiring
+from streamproof.spark_bindings.names import PairName
+from streamproof.spark_bindings.pipeline import Pipeline
+from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, pairs_of
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
+
+Command = Callable[[Pair, Copy], Sequence[str]]
+"""Gives the command line that runs a copy in a process of its own."""
+
+_SILENCE_BOUNDS_MAX = 10
+"""A copy that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
+_IN_VAIN = (1, 2)
+"""Exit codes that tell of a mistake which a new start does not mend: the plan's, or its user's."""
+_PAUSE_SECONDS_MAX = 60.0
+"""A copy that ends before it has run is started again after a pause: a longer one each time."""
+_log = logging.getLogger("streamproof.standby")
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStatus:
+    """What the supervisor knows of a copy.
+
+    Attributes
+    ----------
+    process : its number
+    is_paired : it has caught up and beats
+    is_primary : it delivers
+    starts : how often it was started
+    """
+
+    process: int
+    is_paired: bool
+    is_primary: bool
+    starts: int
+
+
+class Supervisor:
+    """Runs the copies of a pipeline. Use it in a `with` block: it ends them with itself.
+
+    Parameters
+    ----------
+    command : what to run for each copy
+    bound_seconds : how long a copy may be silent before its twin takes over
+
+    Raises
+    ------
+    WrongWiring : if the pipeline has a query without replicas
+    """
+
+    def __init__(self, pipeline: Pipeline, command: Command, bound_seconds: float) -> None:
+        alone = [query.name for query in pipeline.queries if query.replicas == 1]
+        if alone:
+            raise WrongWiring(
+                f"query {alone[0]!r} of pipeline {pipeline.path} has no replicas. A supervisor "
+                "runs pairs alone, and what the query reads or writes would wait for it. Give each "
+                "query replicas=2, or run it from another pipeline"
+            )
+        directory = PipelineDirectory.open(pipeline.path)
+        self._path, self._bound = pipeline.path, bound_seconds
+        self._copies = {
+            (pair.name, copy): _Copy(
+                PairDirectory.of(directory, pair), copy, command(pair, copy), bound_seconds
+            )
+            for query in pipeline.queries
+            for pair in pairs_of(query)
+            for copy in Copy
+        }
+
+    def __enter__(self) -> Self:
+        """Start all copies."""
+        for copy in self._copies.values():
+            copy.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all copies: first politely."""
+        for copy in self._copies.values():
+            copy.tell_to_end()
+        deadline = time.monotonic() + _SILENCE_BOUNDS_MAX * self._bound
+        for copy in self._copies.values():
+            copy.end(deadline)
+
+    def status(self) -> Mapping[tuple[str, Copy], CopyStatus]:
+        """Tell how each copy of each pair is."""
+        return {(str(name), part): copy.status() for (name, part), copy in self._copies.items()}
+
+    def until(self, stop: Event) -> None:
+        """Watch the copies until this is set.
+
+        Raises
+        ------
+        BothCopiesFailed : if a pair has lost a copy before the other one was replaced
+        QueryFailed : if a copy has ended by a mistake in the pipeline
+        """
+        while not stop.wait(self._bound / BEATS_PER_BOUND):
+            for copy in self._copies.values():
+                copy.look()
+            for (name, part), copy in self._copies.items():
+                if copy.has_ended or copy.is_frozen:
+                    self._replace(name, part)
+
+    def _replace(self, name: PairName, part: Copy) -> None:
+        copy, twin = self._copies[name, part], self._copies[name, part.twin]
+        if not copy.is_over:
+            twin.look()
+            _log.warning("copy %s of %s %s", part.value, name, copy.how_it_is())
+            self._require_survivor(name, part, copy, twin)
+            copy.end(time.monotonic())
+        copy.start_again()
+
+    def _require_survivor(self, name: PairName, part: Copy, copy: _Copy, twin: _Copy) -> None:
+        where = f"copy {part.value} of {name} in pipeline {self._path} {copy.how_it_is()}"
+        if copy.exit_code in _IN_VAIN:
+            raise QueryFailed(
+                f"{where}, which tells of a mistake that a new start would not mend; what it said "
+                "is above. All copies were stopped, and nothing is lost. Mend it, and start again"
+            )
+        # At the very start neither has caught up, and nothing was given yet that could be lost.
+        if twin.has_ended or (copy.has_run and not twin.is_paired):
+            raise BothCopiesFailed(
+                f"{where}, and copy {part.twin.value} {twin.how_it_is()}. Nobody is left to take "
+                "over: what the pair had given and not delivered may be lost. All copies were "
+                "stopped. If the directories of the copies are whole, nothing is lost: start it "
+                "again, and they go on from their checkpoints"
+            )
+
+
+class _Copy:
+    """The process of a copy, and how often it was started."""
+
+    def __init__(
+        self, pair: PairDirectory, copy: Copy, command: Sequence[str], bound_seconds: float
+    ) -> None:
+        self._command, self._bound = command, bound_seconds
+        self._beat = pair.copy(copy).beat
+        self._starts = self._starts_in_vain = 0
+        self._not_before = 0.0
+        self.has_run = self.is_over = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, in a process group of its own: its JVM and workers are to end with it."""
+        self._starts += 1
+        self._starts_in_vain += 1
+        self.has_run = self.is_over = False
+        self._beat.unlink(missing_ok=True)  # a former life's
+        self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
+        self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
+
+    def start_again(self) -> None:
+        """Start it, unless it has just ended without having run, and its pause is not over."""
+        if time.monotonic() >= self._not_before:
+            self.start()
+
+    def look(self) -> None:
+        """See whether it beats."""
+        self._watch.look()
+        if self._watch.beat is not None:
+            self.has_run, self._starts_in_vain = True, 0
+
+    @property
+    def exit_code(self) -> int | None:
+        """How its process has ended; None if it has not."""
+        return None if self._process is None else self._process.poll()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone."""
+        return self._process is None or self.exit_code is not None
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it has run, and was silent for long."""
+        return self.has_run and self._watch.has_failed
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether it runs, and has caught up."""
+        return self.has_run and not self.has_ended and not self.is_frozen
+
+    def how_it_is(self) -> str:
+        """Say how it is, for messages."""
+        if self.has_ended:
+            return f"has ended with exit code {self.exit_code}"
+        if self.is_frozen:
+            return f"was silent for {_SILENCE_BOUNDS_MAX * self._bound:g} s"
+        return "runs" if self.has_run else "has not caught up yet"
+
+    def status(self) -> CopyStatus:
+        """Tell how it is."""
+        beat = self._watch.beat
+        return CopyStatus(
+            process=0 if self._process is None else self._process.pid,
+            is_paired=self.is_paired,
+            is_primary=beat is not None and beat.active,
+            starts=self._starts,
+        )
+
+    def tell_to_end(self) -> None:
+        """Ask it to end after the batch under way."""
+        if not self.has_ended and self._process is not None:
+            self._process.terminate()
+
+    def end(self, deadline: float) -> None:
+        """Wait for its end until then, by the monotonic clock; then kill it, with its JVM."""
+        if self._process is None:
+            return
+        pause = min(self._bound * 2.0**self._starts_in_vain, _PAUSE_SECONDS_MAX)
+        self._not_before = time.monotonic() + (pause if self._starts_in_vain else 0.0)
+        self.is_over = True
+        try:
+            self._process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()

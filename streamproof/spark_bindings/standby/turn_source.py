@@ -1,0 +1,55 @@
+"""The streaming source that reads one turn of a pair's order log in each batch.
+
+A turn takes from one lane. So it does not matter that Spark asks the inputs of a query one after
+the other: an input that is asked before the turn was chosen says the same as if it were asked
+behind it, unless the turn is its own, and then there is no batch yet.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+from streamproof.spark_bindings.names import Position, Turn
+from streamproof.spark_bindings.source import ChannelReader, ChannelSource
+from streamproof.spark_bindings.standby.order_log import OrderLog
+
+TURN_SOURCE_NAME = "streamproof_turn"
+
+
+class TurnReader(ChannelReader):
+    """Reads one channel for one copy, up to where the turn of the next batch ends."""
+
+    def __init__(self, *, order: str, checkpoint: str, **channel: Any) -> None:
+        super().__init__(**channel)
+        self._order, self._checkpoint = order, checkpoint
+
+    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:  # noqa: ARG002
+        """Give the end of the next turn. Spark asks before every batch, in the planner."""
+        choice = OrderLog(Path(self._order)).choice(self._turn())
+        if choice is None or choice.lane != self._channel:
+            return start
+        return self._offset(Position(choice.end))
+
+    def _turn(self) -> Turn:
+        # Spark writes a batch's offsets before it runs, and asks for those of the next one after.
+        offsets = Path(self._checkpoint, "offsets")
+        names = os.listdir(offsets) if offsets.is_dir() else []
+        return Turn(max((int(name) for name in names if name.isdigit()), default=-1) + 1)
+
+
+class TurnSource(ChannelSource):
+    """What `spark.readStream.format("streamproof_turn")` makes."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Give the name of the format."""
+        return TURN_SOURCE_NAME
+
+    def streamReader(self, schema: StructType) -> ChannelReader:
+        """Make the reader. Spark calls it in the planner and pickles the result to workers."""
+        order, checkpoint = self.options["order"], self.options["checkpoint"]
+        return TurnReader(order=order, checkpoint=checkpoint, **self._arguments(schema))

@@ -1,0 +1,191 @@
+"""Copies as processes of their own, to be killed and frozen: ``python -m ... PATH COPY``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamproof.spark_bindings import OutputMode, Pipeline, Query
+from streamproof.spark_bindings.durable import read_json
+from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.copy_run import run_copy
+from tests.spark import driver
+
+ROOT = Path(__file__).parents[3]
+SECONDS_MAX = 240.0
+"""For anything that is waited for: a limit for broken code, far above a busy machine's time."""
+POLL_SECONDS = 0.01
+ROWS = "id long, amount long"
+TOTALS = "id long, total long, number long"
+
+SKEW = "STREAMPROOF_TEST_SKEW"
+"""Environment variable of a copy whose rows are to differ from its twin's."""
+
+
+def totals(left: DataFrame, right: DataFrame) -> DataFrame:
+    """Plan of a query whose every output depends on the order in which its inputs are merged."""
+    rows = left.unionByName(right)
+    if SKEW in os.environ:
+        rows = rows.withColumn("amount", F.col("amount") + 1)
+    return rows.groupBy("id").agg(F.sum("amount").alias("total"), F.count("*").alias("number"))
+
+
+def pair(path: Path, partitions: int = 1) -> Pipeline:
+    """Running totals of two channels, by a pair of copies, or by one for each partition."""
+    return Pipeline(
+        path,
+        channels={"left": ROWS, "right": ROWS, "totals": TOTALS},
+        queries=[
+            Query(
+                "totals",
+                inputs=("left", "right"),
+                output="totals",
+                output_mode=OutputMode.UPDATE,
+                plan=totals,
+                replicas=2,
+                partitions=partitions,
+                partition_by="id" if partitions > 1 else None,
+            )
+        ],
+    )
+
+
+def feed(pipeline: Pipeline, start: int, stop: int) -> None:
+    """Append one commit a number, to the one channel and the other."""
+    for number in range(start, stop):
+        rows = pa.table({"id": [0, number + 1], "amount": [1, number]})
+        pipeline.channel(("left", "right")[number % 2]).append(rows)
+
+
+def is_complete(pipeline: Pipeline, fed: int) -> bool:
+    """Tell whether everything that was fed is in some delivered total."""
+    newest = {row["id"]: row for row in pipeline.channel("totals").rows().to_pylist()}
+    return 0 in newest and newest[0]["total"] == fed
+
+
+def check_history(pipeline: Pipeline, fed: int) -> None:
+    """Check that the client has seen one history of running totals, each step once."""
+    rows = pipeline.channel("totals").rows().to_pylist()
+    steps = [row["total"] for row in rows if row["id"] == 0]
+    assert steps == sorted(set(steps))
+    assert all(row["total"] == row["number"] for row in rows if row["id"] == 0)
+    others = Counter((row["id"], row["total"]) for row in rows if row["id"] != 0)
+    assert others == Counter((number + 1, number) for number in range(fed))
+
+
+def begin(path: Path, copy: Copy, **environment: str) -> subprocess.Popen[bytes]:
+    """Start a copy in a process group of its own."""
+    with log_of(path, copy).open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.spark.standby.copies", str(path), copy.value],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            start_new_session=True,
+            stdout=log,
+            stderr=log,
+        )
+
+
+def log_of(path: Path, copy: Copy) -> Path:
+    """Name the file of what a copy printed."""
+    return path.with_name(f"{path.name}.{copy.value}.log")
+
+
+def send(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a copy and its JVM a signal."""
+    os.killpg(process.pid, number)
+
+
+def beats_of(path: Path, copy: Copy) -> dict[str, int | str | bool] | None:
+    """Read a copy's heartbeat."""
+    found: dict[str, int | str | bool] | None = read_json(
+        path / "queries" / "totals" / copy.value / "beat.json"
+    )
+    return found
+
+
+def process_of(path: Path, copy: Copy) -> int:
+    """Find the process of a copy that a supervisor runs: its lock names it."""
+    number = (path / "queries" / "totals" / copy.value / "lock").read_text()
+    return int(number)
+
+
+def await_that(condition: Callable[[], bool], what: str) -> None:
+    """Wait for something."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} has not happened in {SECONDS_MAX} s"
+        time.sleep(POLL_SECONDS)
+
+
+class Here(Thread):
+    """A copy in this process, in a session that is there; if it is stopped, it says nothing."""
+
+    def __init__(
+        self, path: Path, copy: Copy, spark: SparkSession, *, partition: int = 0, of: int = 1
+    ) -> None:
+        super().__init__(daemon=True)
+        self._path, self._copy, self._spark = path, copy, spark
+        self._partition, self._of = partition, of
+        self._stop_asked, self.failure = Event(), None  # type: tuple[Event, Exception | None]
+        self.start()
+
+    def run(self) -> None:
+        """Run the copy, and keep what it ends with."""
+        try:
+            run_copy(
+                pair(self._path, self._of),
+                "totals",
+                self._copy,
+                self._spark,
+                partition=self._partition,
+                stop=self._stop_asked,
+            )
+        except Exception as error:  # noqa: BLE001 - the test asks for it
+            self.failure = error
+
+    def stop(self) -> None:
+        """Stop it."""
+        self._stop_asked.set()
+        self.join(SECONDS_MAX)
+        assert not self.is_alive()
+
+
+def await_primary(path: Path, copy: Copy) -> None:
+    """Wait until a copy delivers."""
+    await_that(lambda: bool((beats_of(path, copy) or {}).get("active")), f"{copy} as primary")
+
+
+def await_in_step(path: Path) -> None:
+    """Wait until both copies have given the same turns."""
+
+    def are_in_step() -> bool:
+        beats = [beats_of(path, copy) for copy in Copy]
+        return None not in beats and beats[0]["turn"] == beats[1]["turn"]  # type: ignore[index]
+
+    await_that(are_in_step, "that both copies are in step")
+
+
+def run(path: Path, copy: Copy) -> None:
+    """Run a copy until it is told to stop."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    stop = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    run_copy(pair(path), "totals", copy, driver.test_session(), stop=stop)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), Copy(sys.argv[2]))

@@ -1,0 +1,27 @@
+"""A copy that does nothing but beat: ``python -m ... BEAT [EXIT_CODE [BEATS]]``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.standby.heartbeat import Heart
+
+BEAT_SECONDS = 0.02
+NEVER = "never"
+"""A file beside the beat: if it is there, the copy does not come up."""
+
+if __name__ == "__main__":
+    place, code, beats = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    heart = Heart(place)
+    for number in count():
+        if number == beats:
+            sys.exit(code)
+        if not (place.parent / NEVER).exists() or number > 0:
+            heart.beat(active=False, turn=Turn(number))
+        else:
+            time.sleep(3600)
+        time.sleep(BEAT_SECONDS)

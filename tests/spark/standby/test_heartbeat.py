@@ -1,0 +1,85 @@
+"""A twin is suspected when its count stands still, and only by one that was awake to see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.standby.heartbeat import Heart, Watch
+
+BOUND = 1.0
+STEP = 0.1
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def look(watch: Watch, clock: Clock, times: int, step: float = STEP) -> None:
+    for _ in range(times):
+        clock.now += step
+        watch.look()
+
+
+def test_a_copy_is_suspected_after_its_bound_and_no_longer_once_it_beats(
+    tmp_path: Path, clock: Clock
+) -> None:
+    heart, watch = Heart(tmp_path / "beat"), Watch(tmp_path / "beat", BOUND, clock)
+    heart.beat(active=True, turn=Turn(3))
+    look(watch, clock, 1)
+    look(watch, clock, 10)
+    assert not watch.has_failed
+    look(watch, clock, 1)
+    assert watch.has_failed
+    assert watch.is_no_primary
+    heart.beat(active=True, turn=Turn(4))
+    look(watch, clock, 1)
+    assert not watch.has_failed
+    assert watch.beat is not None
+    assert watch.beat.turn == 4
+
+
+def test_a_copy_that_never_beat_is_suspected_too(tmp_path: Path, clock: Clock) -> None:
+    watch = Watch(tmp_path / "beat", BOUND, clock)
+    look(watch, clock, 11)
+    assert watch.has_failed
+
+
+def test_one_that_was_frozen_itself_suspects_nobody_for_that(tmp_path: Path, clock: Clock) -> None:
+    Heart(tmp_path / "beat").beat(active=True, turn=Turn(3))
+    watch = Watch(tmp_path / "beat", BOUND, clock)
+    look(watch, clock, 1, step=3600)
+    assert not watch.has_failed
+
+
+def test_a_copy_that_lives_and_is_not_primary_is_no_primary(tmp_path: Path, clock: Clock) -> None:
+    heart, watch = Heart(tmp_path / "beat"), Watch(tmp_path / "beat", BOUND, clock)
+    for _ in range(11):
+        heart.beat(active=False, turn=Turn(3))
+        look(watch, clock, 1)
+    assert watch.is_no_primary
+    assert not watch.has_failed
+    watch.begin_again()
+    assert not watch.is_no_primary
+
+
+def test_another_life_of_a_copy_is_a_beat(tmp_path: Path, clock: Clock) -> None:
+    Heart(tmp_path / "beat").beat(active=True, turn=Turn(3))
+    watch = Watch(tmp_path / "beat", BOUND, clock)
+    look(watch, clock, 9)
+    Heart(tmp_path / "beat").beat(active=True, turn=Turn(3))  # the count is 1 again
+    look(watch, clock, 5)
+    assert not watch.has_failed

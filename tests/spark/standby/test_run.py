@@ -1,0 +1,182 @@
+"""`streamproof run`: what it refuses, and that a pair outlives its copies, which are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
+from streamproof.spark_bindings.names import PairName
+from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
+from streamproof.spark_bindings.standby.copy_run import _locked, find_pair
+from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
+from tests.spark import driver
+from tests.spark.standby import copies
+from tests.spark.standby.copies import await_that, beats_of, feed, is_complete
+
+FILE = "from pathlib import Path\nfrom tests.spark.standby import copies\n\n"
+
+
+def write(path: Path, text: str) -> str:
+    (path / "mine.py").write_text(FILE + text, encoding="utf-8")
+    return str(path / "mine.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", [], "which is no Pipeline"),
+        ("PIPELINE = 3", [], "PIPELINE = 3, which is no Pipeline"),
+        ("1 / 0", [], "ZeroDivisionError"),
+        ("PIPELINE = copies.pair", [], "TypeError"),
+        ("PIPELINE = copies.pair(Path('{place}/p'))", ["--query", "totals"], "both --query"),
+        (
+            "PIPELINE = copies.pair(Path('{place}/p'))",
+            ["--query", "totals", "--replica", "C"],
+            "C is neither A nor B",
+        ),
+        (
+            "PIPELINE = lambda: copies.pair(Path('{place}/p'))",
+            ["--query", "other", "--replica", "A"],
+            "no query 'other' with replicas=2",
+        ),
+        (
+            "PIPELINE = copies.pair(Path('{place}/p'))",
+            ["--query", "totals", "--replica", "A", "--partition", "1"],
+            "a partition 1",
+        ),
+    ],
+    ids=["nothing", "number", "fails", "call", "half", "copy", "query", "partition"],
+)
+def test_what_cannot_be_run_is_wrong_use(
+    tmp_path: Path, text: str, options: list[str], message: str
+) -> None:
+    file = write(tmp_path, text.replace("{place}", str(tmp_path)))
+    ran = CliRunner().invoke(app, ["run", file, *options], env={"COLUMNS": "200"})
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert message in ran.output
+
+
+def test_a_file_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
+    ran = CliRunner().invoke(app, ["run", str(tmp_path / "none.py")])
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "there is no file" in ran.output
+
+
+def test_the_example_is_a_pipeline_that_can_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = load_pipeline(copies.ROOT / "examples/standby.py")
+    assert found.path == tmp_path / "shop"
+    assert find_pair(found, "revenue").name == "revenue"
+
+
+def alone(path: Path, **more: object) -> Pipeline:
+    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
+    return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+
+
+def directory(pipeline: Pipeline) -> PairDirectory:
+    return PairDirectory.of(pipeline._directory, Pair(pipeline.queries[0]))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"replicas": 3}, "replicas=3"),
+        ({"replicas": 2, "partitions": 0}, "partitions=0"),
+        ({"replicas": 2, "partitions": 2}, "partition_by=None"),
+        ({"partitions": 2, "partition_by": "x"}, "Give replicas=2"),
+        ({"replicas": 2, "partition_by": "x"}, "leave partitions out"),
+    ],
+)
+def test_replicas_that_make_no_pairs_are_refused(
+    tmp_path: Path, more: dict[str, object], message: str
+) -> None:
+    with pytest.raises(WrongWiring, match=message):
+        alone(tmp_path / "p", **more)
+
+
+def test_a_pair_neither_starts_as_a_query_nor_takes_part_in_snapshots(tmp_path: Path) -> None:
+    pipeline = alone(tmp_path / "p", replicas=2)
+    with pytest.raises(WrongWiring, match="streamproof run"):
+        pipeline.start(None)  # type: ignore[arg-type]
+    with pytest.raises(WrongWiring, match="take no part in snapshots"):
+        pipeline.snapshot()
+
+
+def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "one/queries/q/checkpoint").mkdir(parents=True)
+    (tmp_path / "one/queries").rename(tmp_path / "queries")
+    (tmp_path / "one").rmdir()
+    one = alone(tmp_path / "one", replicas=2)
+    (tmp_path / "queries").rename(tmp_path / "one/queries")
+    with pytest.raises(WrongWiring, match="it has run otherwise"):
+        directory(one)
+    two = alone(tmp_path / "two", replicas=2)
+    assert directory(two).path.name == PairName("q")
+    with pytest.raises(WrongWiring, match="it has run as a pair"):
+        alone(tmp_path / "two").snapshot()
+    with pytest.raises(WrongWiring, match="it has run otherwise"):
+        directory(alone(tmp_path / "two", replicas=2, partitions=2, partition_by="x"))
+
+
+def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
+    pipeline = alone(tmp_path / "p", replicas=2)
+    own, pair = directory(pipeline).copy(Copy.A), Pair(pipeline.queries[0])
+    with _locked(own, Copy.A, pair), pytest.raises(CopyRuns, match="copy A of q"):
+        _locked(own, Copy.A, pair).__enter__()
+    with _locked(own, Copy.A, pair):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    file = write(tmp_path, f"PIPELINE = copies.pair(Path({str(path)!r}))")
+    pipeline = copies.pair(path)
+    feed(pipeline, 0, 4)
+    program = "from streamproof.cli import main; main()"
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, "run", file, "--cores=1", "--fast-start"],
+            cwd=copies.ROOT,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    fed = 4
+    try:
+        for _ in range(2):  # the primary is killed, and then the one that took over
+            await_that(lambda end=fed: is_complete(pipeline, end), "output")  # type: ignore[misc]
+            copies.await_in_step(path)
+            (primary,) = [c for c in Copy if (beats_of(path, c) or {}).get("active")]
+            os.killpg(copies.process_of(path, primary), signal.SIGKILL)
+            feed(pipeline, fed, fed + 4)
+            fed += 4
+        await_that(lambda: is_complete(pipeline, fed), "output")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(copies.SECONDS_MAX) == 0, (tmp_path / "log").read_text()
+    finally:
+        driver.end(process)
+        for copy in Copy:  # a supervisor that was killed leaves them running
+            with suppress(ProcessLookupError, FileNotFoundError):
+                os.killpg(copies.process_of(path, copy), signal.SIGKILL)
+    copies.check_history(pipeline, fed)
+    said = (tmp_path / "log").read_text()
+    assert "has ended with exit code -9" in said
+    assert "is_transferred=True" in said
