@@ -12,7 +12,7 @@ verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the fl
 	$(RUN)/streamproof verify
 
 test: $(INSTALLED)  ## every test that is fast enough to be run at any time
-	$(RUN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(INSTALLED)  ## the others
 	$(RUN)/pytest -m slow
