@@ -15,7 +15,7 @@ test: $(INSTALLED)  ## every test that is fast enough to be run at any time
 	$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(INSTALLED)  ## the others
-	$(RUN)/pytest -m slow
+	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(INSTALLED)  ## style, types and layers
 	$(RUN)/ruff check $(FILES)
