@@ -207,8 +207,9 @@ class Search:
             ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
             self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
-        begin = self.partitions[0].done - sum(int(size) for _, size, _ in self.workers[0].ranges)
-        fired = self.workers[0].fired.copy()
+        if self.is_in_order:
+            (worker,) = self.workers
+            begin, fired = int(worker.ranges[0, 2]), worker.fired.copy()
         self._do(Worker.expand)
         for part, (kept, breaking) in zip(self.partitions, self._do(self._take_all), strict=True):
             self._note_breaking(part, breaking)
