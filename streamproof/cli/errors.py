@@ -49,10 +49,8 @@ def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
     except StreamproofError as error:
         report(error, asked, as_json=as_json)
         return ExitCode.WRONG_USE
-    except BrokenPipeError:
-        raise
-    except typer.BadParameter:
-        raise  # Typer tells which option, and how it is used
+    except (BrokenPipeError, typer.BadParameter):
+        raise  # of the latter Typer tells which option, and how it is used
     except (SystemExit, GeneratorExit) as left:
         # Python's exit code of `sys.exit()` is 0, which would be a green verdict on nothing.
         _tell(

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamproof.checker.forecast.growth import Estimate
+from streamproof.checker.progress import LEVELS_AHEAD_MAX
 
 RATIOS = (2, 3, 4, 5, 6, 8, 10, 14)
 """Through how many of the last ratios lines are drawn."""
 DECAY = 0.8
 """The weight of a ratio, of that of the next one."""
-LEVELS_AHEAD_MAX = 1_000
-"""Levels after which a line that goes on is taken to say nothing."""
 STATES_MAX = 1e15
 """States beyond which it says nothing either."""
 MEDIAN_TO_DEVIATION = 1.5
