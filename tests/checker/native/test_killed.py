@@ -182,10 +182,9 @@ print("end", found.counts.distinct, found.counts.generated, found.counts.depth, 
 """
 
 
-def run_until_killed(place, threads, random):
-    """Kill a process with SIGKILL some moments after it has begun to search; give its last line."""
+def run_until_killed(place, threads, lines):
+    """Kill a process with SIGKILL some lines after it has begun to search; give its last line."""
     command = [sys.executable, "-c", CHILD, str(place), str(threads)]
-    lines = random.randrange(5, 60)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         last = ""
         for number, line in enumerate(child.stdout):
@@ -196,10 +195,15 @@ def run_until_killed(place, threads, random):
     return last
 
 
+LINES = 100
+"""A search tells at least so many lines, of which each run that is killed leaves fewer."""
+
+
 def kill_until_the_end(place, threads, kills):
     random = Random(threads)
     for _ in range(kills):
-        assert not run_until_killed(place, threads, random).startswith("end")
+        lines = random.randrange(2, LINES // kills)
+        assert not run_until_killed(place, threads, lines).startswith("end")
     command = [sys.executable, "-c", CHILD, str(place), str(threads)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()[-1]
