@@ -219,7 +219,7 @@ def test_mutants_that_break_safety_are_refuted(mutant):
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_both_engines_refute_a_mutant_by_the_same_walk(mutant):
     model = at_size(mutant.model_class, mutant.size)
-    plan = Plan(10_000)
+    plan = Plan(1_000)
     native, reference = (outcome(model, engine, plan) for engine in ENGINES)
     assert native == reference
 
