@@ -157,6 +157,7 @@ class _Copy:
         self._not_before = 0.0
         self.has_run = self.is_over = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
 
     def start(self) -> None:
         """Start it, in a process group of its own: its JVM and workers are to end with it."""
