@@ -196,7 +196,7 @@ def check(
     Raises
     ------
     BrokenModel : if a method of the model fails
-    Untraceable : if the native engine is asked for, and the model cannot be traced
+    Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption : if the model's size contradicts an @assume
     ImpureModel, WrongSort : if a sample of states shows that a search would mean nothing
     ClaimsDisabled : under python -O

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
-from streamproof.checker.lasso import Lasso
+from streamproof.checker.lasso import Lasso, broken_promises
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.lang import OutOfRange, StreamproofError
 from streamproof.lang.model import Call, Model, Move
@@ -17,6 +17,7 @@ from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
 from streamproof.models.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
+_REPEATS = "~"
 
 
 class UnknownStep(StreamproofError, LookupError):
@@ -72,17 +73,20 @@ class Run(Generic[S]):
     start : index of the initial state
     states : one more than moves, unless the last move broke a claim
     picks : index of each move among those that its state allows
+    repeats : of an infinite run, how many of the last moves are repeated for ever
     """
 
     start: int
     states: tuple[S, ...]
     moves: tuple[Move[S], ...]
     picks: tuple[int, ...]
+    repeats: int | None = None
 
     @property
     def key(self) -> str:
         """How to run it again."""
-        return "/".join(map(str, (self.start, *self.picks)))
+        again = "" if self.repeats is None else f"{_REPEATS}{self.repeats}"
+        return "/".join(map(str, (self.start, *self.picks))) + again
 
     @property
     def trace(self) -> Trace:
@@ -92,7 +96,7 @@ class Run(Generic[S]):
         for before, move in zip(self.states, self.moves, strict=False):
             changed = () if move.target is None else tuple(changes(before, move.target))
             steps.append(TraceStep(str(move.call), changed, move.broken_claim))
-        return Trace(self.key, start, tuple(steps))
+        return Trace(self.key, start, tuple(steps), self.repeats)
 
 
 def retrace(model: Model[S], path: Path) -> Run[S]:
@@ -115,30 +119,44 @@ def retrace(model: Model[S], path: Path) -> Run[S]:
 
 def lasso_trace(model: Model[Any], lasso: Lasso) -> Trace:
     """Tell an infinite run: the way to its cycle, and the cycle once."""
-    steps = (*lasso.path.steps, *lasso.cycle)
-    trace = retrace(model, Path(lasso.path.start, steps)).trace
-    return replace(trace, repeats=len(lasso.cycle))
+    run = retrace(model, Path(lasso.path.start, (*lasso.path.steps, *lasso.cycle)))
+    return replace(run, repeats=len(lasso.cycle)).trace
 
 
 def replay(model: Model[S], key: str) -> Run[S]:
     """Run a replay key, like `0/3/1`: the first initial state, its fourth move, then the second.
 
+    An infinite run ends in, say, `~2`: its last two moves lead back, and are repeated for ever.
+
     Raises
     ------
-    UnknownStep : if the key is malformed, or asks for a move that there is not
+    UnknownStep : if the key is malformed, asks for a move that there is not, or repeats what does
+        not lead back
     """
-    parts = key.split("/")
-    if not all(part.isdecimal() for part in parts):
+    steps, repeated, again = key.partition(_REPEATS)
+    parts = steps.split("/")
+    if not all(part.isdecimal() for part in (*parts, again if repeated else "0")):
         raise UnknownStep(
             f"{key!r} is no replay key, so there is nothing to run. Give the index of the initial "
-            "state and of each move, like 0/3/1, as a counterexample prints it"
+            "state and of each move, like 0/3/1 or 0/3/1~2, as a counterexample prints it"
         )
     start, *picks = map(int, parts)
-    return _walk(model, start, picks)
+    run = _walk(model, start, picks)
+    if not repeated:
+        return run
+    repeats = int(again)
+    if len(run.states) <= max(repeats, len(picks)) or run.states[-1] != run.states[-1 - repeats]:
+        raise UnknownStep(
+            f"the last {repeats} moves of {key} do not lead back to where they began, so they "
+            "cannot be repeated for ever. Is the key from another version of the model?"
+        )
+    return replace(run, repeats=repeats)
 
 
 def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
     """List the properties that a run breaks: in a state, by a step, or by getting stuck at its end.
+
+    Of an infinite run also the promises, if every fair action gets its due on it.
 
     Raises
     ------
@@ -151,6 +169,11 @@ def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
     last = run.moves[-1] if run.moves else None
     if last is not None and last.broken_claim is not None:
         found.append(Broken(CLAIMS, last.broken_claim))
+    elif run.repeats is not None:
+        taken = [move.call for move in run.moves]
+        for promise in broken_promises(model, run.states, taken, run.repeats):
+            reason = f"{promise.call} never comes about on this run"
+            found.append(Broken(promise.call.name, reason))
     elif _is_stuck(model, run.states[-1]) and not properties.is_final(run.states[-1]):
         found.append(Broken(DEADLOCK, STUCK))
     return tuple(dict.fromkeys(found))
@@ -181,13 +204,14 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
     broken : name of the property that it breaks
     build : Python text that builds the model from `registry`, like `registry.build("x", {})`
     """
+    imports = "from pathlib import Path\n\n" if "Path(__file__)" in build else ""
     if trace.repeats is not None:
-        return _promise_as_pytest(trace, broken, build)
+        return _promise_as_pytest(trace, broken, build, imports)
     actions = "".join(f"        {step.action!r},\n" for step in trace.steps)
     start = trace.key.partition("/")[0]
     return f'''"""A counterexample to `{broken}`, found by streamproof, key {trace.key}."""
 
-from streamproof.checker.counterexample import broken_along
+{imports}from streamproof.checker.counterexample import broken_along
 from streamproof.models import registry
 
 
@@ -199,11 +223,11 @@ def test_{broken}_holds_along_a_run_that_once_broke_it() -> None:
 '''
 
 
-def _promise_as_pytest(trace: Trace, broken: str, build: str) -> str:
+def _promise_as_pytest(trace: Trace, broken: str, build: str, imports: str) -> str:
     """Write a test of a promise: a finite run cannot break one, so the model is checked again."""
     return f'''"""`{broken}` was not kept on a run found by streamproof check, key {trace.key}."""
 
-from streamproof.checker import check
+{imports}from streamproof.checker import check
 from streamproof.models import registry
 from streamproof.models.verdict import Status
 

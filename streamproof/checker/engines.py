@@ -11,10 +11,10 @@ from streamproof.checker import reference
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits
+from streamproof.checker.packable import is_packable
 from streamproof.checker.progress import OnProgress, ignore
-from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
+from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
-from streamproof.lang.trace import trace_model
 
 if TYPE_CHECKING:
     from streamproof.checker.native.checkpoint.checkpoint import (
@@ -54,7 +54,7 @@ class EngineName(StrEnum):
     """What a user may ask for."""
 
     AUTO = "auto"
-    """The native engine where a model can be traced and is not small, else the reference engine."""
+    """The native engine where a model can be packed and is not small, else the reference engine."""
     NATIVE = "native"
     REFERENCE = "reference"
 
@@ -172,19 +172,10 @@ def explore(
     if is_small or small == limits.states_max or found.stopped == INTERRUPTED:
         return found
     try:
-        if not is_traceable(type(model)):
+        if not is_packable(model):
             return reference.explore(model, limits=limits, on_progress=on_progress)
         return explore_natively(
             model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
         )
     except KeyboardInterrupt:  # while the native engine was being loaded
         return replace(found, stopped=INTERRUPTED)
-
-
-def is_traceable(model_class: type[Model[Any]]) -> bool:
-    """Tell whether the native engine can take a model."""
-    try:
-        trace_model(model_class)
-    except (Untraceable, WrongDefinition):
-        return False
-    return True

@@ -14,11 +14,13 @@ Each ground action is fair by itself. A step that changes nothing is no step, as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from streamproof.lang.model import PROMISES, Call, Fairness, Model, Role
+from streamproof.checker.properties import judge
+from streamproof.lang import Disabled
+from streamproof.lang.model import PROMISES, Call, Fairness, Model, Role, promised
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,15 @@ def promises_of(model: Model[Any]) -> tuple[Promise, ...]:
 
 def _asker(model: Model[Any], call: Call, role: Role) -> Callable[[Any], tuple[bool, bool]]:
     method = getattr(model, call.name)
-    if role is Role.EVENTUALLY:
-        return lambda state: (True, bool(method(state, *call.arguments)))
-    return lambda state: tuple(map(bool, method(state, *call.arguments)))  # type: ignore[return-value]
+
+    def is_kept(state: Any) -> tuple[bool, bool]:
+        return True, judge(call, method(state, *call.arguments)) is None
+
+    def is_made_and_kept(state: Any) -> tuple[bool, bool]:
+        made, kept = promised(str(call), method(state, *call.arguments))
+        return judge(call, made) is None, judge(call, kept) is None
+
+    return is_kept if role is Role.EVENTUALLY else is_made_and_kept
 
 
 def fair_actions(model: Model[Any]) -> Fair:
@@ -138,3 +146,38 @@ def liveness_of(
             if not any(find_lasso(promise, others) for promise in promises):
                 unneeded.add(name)
     return Liveness(lassos, unasked, frozenset(unneeded))
+
+
+def broken_promises(
+    model: Model[Any], states: Sequence[Any], taken: Sequence[Call], repeats: int
+) -> list[Promise]:
+    """List the promises of a model that an infinite run breaks; none if it is not fair.
+
+    Parameters
+    ----------
+    states, taken : the run up to where it repeats itself: one state more than actions
+    repeats : how many of the last actions are taken for ever
+    """
+    cycle, again = states[len(taken) - repeats :], taken[len(taken) - repeats :]
+    changing = {call for call, a, b in zip(again, cycle, cycle[1:], strict=False) if a != b}
+    for number, kind in fair_actions(model).items():
+        call, act = model.ground_actions[number]
+        can = [_changes(act, state, call) for state in cycle]
+        if call not in changing and (any if kind is Fairness.STRONG else all)(can):
+            return []
+    found = []
+    for promise in promises_of(model):
+        answers = [promise.ask(state) for state in states]
+        waiting = False
+        for place, (made, kept) in enumerate(answers):
+            waiting = not kept and (waiting or (made and not (promise.from_start and place)))
+        if waiting and not any(kept for _, kept in answers[len(taken) - repeats :]):
+            found.append(promise)
+    return found
+
+
+def _changes(act: Callable[..., Any], state: Any, call: Call) -> bool:
+    try:
+        return bool(act(state, *call.arguments) != state)
+    except Disabled:
+        return False

@@ -39,10 +39,11 @@ class _Graph:
     ----------
     steps : per state, where each ground action that changes it leads
     found_from : per state, the state and action that it was found by; None for initial states
+    initial : the place of each initial state among all that the model gives, repeated ones too
     """
 
     states: list[Any]
-    initial: int
+    initial: list[int]
     steps: list[dict[int, int]]
     found_from: list[tuple[int, int] | None]
 
@@ -51,10 +52,12 @@ class _Graph:
         """Visit every state."""
         numbers: dict[Any, int] = {}
         found_from: list[tuple[int, int] | None] = []
-        for state in model.initial_states():
+        initial: list[int] = []
+        for place, state in enumerate(model.initial_states()):
             if numbers.setdefault(state, len(numbers)) == len(found_from):
                 found_from.append(None)
-        initial, states = len(numbers), list(numbers)
+                initial.append(place)
+        states = list(numbers)
         steps: list[dict[int, int]] = []
         for number, state in enumerate(states):  # which grows meanwhile
             if number % REPORT_EVERY == 0:
@@ -77,7 +80,7 @@ class _Graph:
 
     def starts(self, promise: Promise) -> list[int]:
         """List the states in which a promise is made."""
-        among = range(self.initial if promise.from_start else len(self.states))
+        among = range(len(self.initial) if promise.from_start else len(self.states))
         return [number for number in among if promise.ask(self.states[number])[0]]
 
     def find_lasso(self, promise: Promise, fair: Fair) -> Lasso | None:
@@ -96,7 +99,7 @@ class _Graph:
         entry = min(part, key=order.__getitem__)
         first, steps = _back(ways, entry)
         start, before = _back(self.found_from, first)
-        return Lasso(Path(start, (*before, *steps)), self._cycle(entry, part, fair))
+        return Lasso(Path(self.initial[start], (*before, *steps)), self._cycle(entry, part, fair))
 
     def _fair_parts(self, region: AbstractSet[int], fair: Fair) -> Iterator[AbstractSet[int]]:
         """List the largest sets of states that a run can visit for ever, fair actions served.

@@ -22,6 +22,7 @@ class Progress:
     level_ends : per depth up to this one, how many distinct states there are up to it
     resumed : how many of the expanded states an earlier process has expanded
     deciding : what is being decided on all states, in words; empty while they are searched
+    reading : states of the checkpoint that is being read; 0 otherwise
     """
 
     expanded: int
@@ -30,6 +31,7 @@ class Progress:
     level_ends: Sequence[int] = ()
     resumed: int = 0
     deciding: str = ""
+    reading: int = 0
 
     @property
     def queue(self) -> int:

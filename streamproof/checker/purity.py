@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from streamproof.checker.lasso import promises_of
 from streamproof.lang import Element, Map, StreamproofError, WrongDefinition
 from streamproof.lang.model import Model, Role
 from streamproof.lang.sorts import (
@@ -48,10 +49,11 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
     ------
     ImpureModel : if two answers differ
     WrongSort : if a field of a state is not of its sort
+    WrongDefinition : if a promise's answer is none
     """
     try:
         _sample(model, states)
-    except (ImpureModel, WrongSort):
+    except (ImpureModel, WrongSort, WrongDefinition):
         raise
     except Exception:  # noqa: BLE001 - see above
         return
@@ -75,7 +77,9 @@ def _sample(model: Model[Any], states: int) -> None:
 
 
 def _ask_properties(model: Model[Any], state: Any) -> None:
-    for role in (Role.ALWAYS, Role.SOMETIMES, Role.LEADS_TO, Role.EVENTUALLY, Role.FINAL):
+    for promise in promises_of(model):
+        _twice(str(promise.call), functools.partial(promise.ask, state))
+    for role in (Role.ALWAYS, Role.SOMETIMES, Role.FINAL):
         for method in model.methods(role):
             ask = getattr(model, method.name)
             for call in model.calls(method):

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.checker.check import Evidence, check_first, safety_findings
-from streamproof.checker.engines import EngineName, is_traceable
+from streamproof.checker.engines import EngineName
 from streamproof.checker.exploration import INTERRUPTED, counts_of
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.minimise import Minimised, minimise
+from streamproof.checker.packable import is_packable
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
 from streamproof.lang.model import Model
@@ -141,18 +142,16 @@ def simulate(
     Parameters
     ----------
     plan : which walks; without one, those of the defaults
-    engine : the native one where the model can be traced, unless one is named
+    engine : the native one where the model can be packed, unless one is named
     on_walks : told now and then how far the walks are
 
     Raises
     ------
     BrokenModel : if a method of the model fails
-    Untraceable : if the native engine is asked for, and the model cannot be traced
+    Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
     """
-    is_native = engine is EngineName.NATIVE or (
-        engine is EngineName.AUTO and is_traceable(type(model))
-    )
+    is_native = engine is EngineName.NATIVE or (engine is EngineName.AUTO and is_packable(model))
     plan = plan or Plan()
     check_first(model)
     meter = Meter()

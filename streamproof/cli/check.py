@@ -105,7 +105,8 @@ def keep_as_test(verdict: Verdict, sized: Sized, path: Path | None) -> str | Non
     """Write a counterexample, if there is one, into a file, if one is named; give its name."""
     if path is None or not isinstance(verdict, Refuted):
         return None
-    path.write_text(as_pytest(verdict.trace, verdict.broken, sized.source), encoding="utf-8")
+    source = sized.source_beside(path.parent)
+    path.write_text(as_pytest(verdict.trace, verdict.broken, source), encoding="utf-8")
     return str(path)
 
 

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
@@ -26,6 +27,7 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        _open_closed_streams()
         try:
             code = _code_of(functools.partial(command, *args, **kwargs))
             sys.stdout.flush()
@@ -37,6 +39,14 @@ def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
         raise typer.Exit(int(code))
 
     return run
+
+
+def _open_closed_streams() -> None:
+    """Let output go nowhere where the shell has closed it: a verdict is an exit code, too."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, nowhere)
 
 
 def _code_of(command: functools.partial[ExitCode]) -> ExitCode:

@@ -131,7 +131,7 @@ def _told(multipliers: Multipliers) -> str:
     told = ", ".join(f"{part.name} x {part.factor:.1f}" for part in fields)
     actions = ", ".join(f"{name} {share:.0%}" for name, share in multipliers.actions.items())
     return (
-        f"at {_text(multipliers.size)}, {multipliers.states:,} states:\n"
+        f"{_text(multipliers.size) or 'as it is'}: {multipliers.states:,} states\n"
         f"  states for each combination of the other fields: {told or 'one, for every field'}\n"
         f"  share of the states first reached by an action: {actions or 'there are no steps'}\n"
     )
@@ -154,8 +154,12 @@ def _conclusion(found: Forecast, memory_mb: int) -> str:
         f"{_sources(found)}"
         f"about {needs['expected_mb']:,.0f} MiB, {fits} the {memory_mb:,} MiB allowed; "
         f"{found.cost.bytes_per_state:.0f} bytes a state\n"
-        f"about {fast:,.1f} to {slow:,.1f} s with one thread, compiling apart"
+        f"{_duration(fast, slow)} with one thread, compiling apart"
     )
+
+
+def _duration(fast: float, slow: float) -> str:
+    return f"about {fast:,.1f} to {slow:,.1f} s" if slow >= 0.1 else "less than 0.1 s"
 
 
 def _sources(found: Forecast) -> str:

@@ -162,6 +162,9 @@ def line_of(progress: Progress, meter: Meter, memory_mb_now: int) -> str:
     if progress.deciding:
         states = f"{short(progress.distinct)} distinct"
         return f"{states}, deciding {progress.deciding}, {memory_mb_now:,} MiB"
+    if progress.reading:
+        states = f"{short(progress.distinct)} of {short(progress.reading)} states"
+        return f"reading the checkpoint, {states}, {memory_mb_now:,} MiB"
     rate = meter.rate(progress.expanded - progress.resumed)
     line = (
         f"{short(progress.distinct)} distinct, depth {progress.depth:,}, "

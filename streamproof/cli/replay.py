@@ -16,7 +16,9 @@ from streamproof.models.verdict import ExitCode
 
 def replay(
     target: Target,
-    key: Annotated[str, typer.Argument(help="Like 0/3/1, as a counterexample prints it.")],
+    key: Annotated[
+        str, typer.Argument(help="Like 0/3/1 or 0/3/1~2, as a counterexample prints it.")
+    ],
     size: SizeName = "",
     settings: Settings = None,
     *,
@@ -35,5 +37,6 @@ def replay(
         for part in broken:
             out.print(Text(f"{part.name} is broken: {part.reason}"), soft_wrap=True)
         if not broken:
-            out.print("no property of states or steps is broken along this run")
+            what = "states or steps" if run.repeats is None else "the model"
+            out.print(f"no property of {what} is broken along this run")
     return ExitCode.REFUTED if broken else ExitCode.GREEN

@@ -88,7 +88,17 @@ def action(method: F) -> F: ...
 @typing.overload
 def action(*, fairness: Fairness) -> Callable[[F], F]: ...
 def action(method: F | None = None, *, fairness: Fairness = Fairness.NONE) -> F | Callable[[F], F]:
-    """Declare a guarded action: it gives the next state, or its `require` fails."""
+    """Declare a guarded action: it gives the next state, or its `require` fails.
+
+    Raises
+    ------
+    WrongDefinition : if its fairness is none
+    """
+    if not isinstance(fairness, Fairness):
+        raise WrongDefinition(
+            f"an action has fairness={fairness!r}, so what it is owed is not known. Write: "
+            "@action(fairness=Fairness.WEAK), or Fairness.STRONG, or leave it out for none"
+        )
     if method is None:
         return functools.partial(_declare, role=Role.ACTION, fairness=fairness)
     return _declare(method, Role.ACTION)
@@ -116,6 +126,23 @@ def sometimes(method: F) -> F:
 def leads_to(method: F) -> F:
     """Declare liveness: of the pair given, whenever the first holds, the second follows."""
     return _declare(method, Role.LEADS_TO)
+
+
+def promised(name: str, answer: object) -> tuple[Any, Any]:
+    """Read a `leads_to` method's answer: whether it is promised in a state, and whether it is kept.
+
+    Raises
+    ------
+    WrongDefinition : if it is no pair
+    """
+    match answer:
+        case (when, then):
+            return when, then
+        case _:
+            raise WrongDefinition(
+                f"{name} answered {answer!r}, which is no pair, so it is not known what leads to "
+                "what. Return two truth values: whether it is promised here, and whether it is kept"
+            )
 
 
 def eventually(method: F) -> F:

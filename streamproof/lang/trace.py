@@ -26,7 +26,7 @@ from streamproof.lang.form import (
 )
 from streamproof.lang.identity import find_identity_test
 from streamproof.lang.map import Map
-from streamproof.lang.model import STATES_TAKEN, Method, Model, Role
+from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, promised
 from streamproof.lang.quantify import observing_premises
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
@@ -105,26 +105,27 @@ def _refuse_identity(function: Callable[..., Any], cls: type[Any]) -> None:
 def symbolic_model(cls: type[Model[Any]]) -> Any:
     """Make an instance of a model whose domains are open and whose constants are symbolic."""
     model = object.__new__(cls)
-    for name, sort in _field_sorts(cls):
+    for name, sort in field_sorts(cls):
         object.__setattr__(model, name, value_of(sort, name))
     return model
 
 
-def _field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
+def field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
+    """Give the sort of each field of a model."""
     hints = typing.get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
         yield field.name, sort_of(hints[field.name])
 
 
 def _constants(cls: type[Model[Any]]) -> Iterator[Variable]:
-    for name, sort in _field_sorts(cls):
+    for name, sort in field_sorts(cls):
         if not isinstance(sort, DomainSort):
             yield from variables_of(sort, name)
 
 
 def _check_names(cls: type[Model[Any]], variables: tuple[Variable, ...]) -> None:
     """Refuse a name that would mean two things in the traced form."""
-    taken = {name: "a field of the model as well" for name, _ in _field_sorts(cls)}
+    taken = {name: "a field of the model as well" for name, _ in field_sorts(cls)}
     taken[AFTER] = "the prefix of the later state in an @every_step"
     for variable in variables:
         name = variable.name.partition(".")[0]
@@ -264,7 +265,7 @@ def _properties(
 
 
 def _answer(bound: _Bound, role: Role) -> tuple[tuple[Any, Any], ...]:
-    return _named(bound.call(), role)
+    return _named(bound.call(), role, bound.method.name)
 
 
 NOT_PROPERTIES = (Role.INIT, Role.ACTION, Role.ASSUME)
@@ -272,10 +273,10 @@ AFTER = "after"
 """The prefix of the variables of the later state in an `every_step` property."""
 
 
-def _named(answer: Any, role: Role) -> tuple[tuple[Any, Any], ...]:
+def _named(answer: Any, role: Role, name: str) -> tuple[tuple[Any, Any], ...]:
     """Bring the forms that a property's answer may take to pairs of a name and a truth value."""
     if role is Role.LEADS_TO:
-        when, then = answer
+        when, then = promised(name, answer)
         return ((_Name("when"), when), (_Name("then"), then))
     if isinstance(answer, Mapping):
         return tuple((_Name(name), _truth(part)) for name, part in answer.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import shlex
 import sys
@@ -69,6 +70,15 @@ class Sized:
     def source(self) -> str:
         """Python text that builds the model; `registry` is this module."""
         return f"registry.build({self.target!r}, {self.size_name or dict(self.size)!r})"
+
+    def source_beside(self, directory: Path) -> str:
+        """Python text that builds the model in a file of a directory, wherever it is run from."""
+        name, colon, part = _split(self.target)
+        if not name.endswith(".py"):
+            return self.source
+        place = os.path.relpath(name, directory).replace("{", "{{").replace("}", "}}")
+        target = f"{{Path(__file__).parent}}/{place}{colon}{part}"
+        return f"registry.build(f{target!r}, {self.size_name or dict(self.size)!r})"
 
     def to_json(self) -> Json:
         """Give what was asked for as JSON."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import pathlib
 import random
 
 import pytest
+from typer.testing import CliRunner
 
 from streamproof.checker import check
 from streamproof.checker.counterexample import (
@@ -17,9 +19,13 @@ from streamproof.checker.counterexample import (
     retrace,
 )
 from streamproof.checker.exploration import Path
+from streamproof.cli.app import app
 from streamproof.lang import require
 from streamproof.lang.model import action, always, every_step
+from streamproof.models.verdict import ExitCode
 from tests.checker.walks import Count, Counter, Node, Walk, walk
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 class Bounded(Counter):
@@ -144,3 +150,19 @@ def test_random_runs_replay_from_their_keys():
         run = replay(model, key)
         assert run.key == key
         assert broken_along(model, 0, [str(move.call) for move in run.moves]) == ()
+
+
+def test_a_kept_counterexample_of_a_file_can_be_run_from_anywhere(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    file = pathlib.Path("mine/lease.py")
+    monkeypatch.chdir(tmp_path)
+    file.write_text((EXAMPLES / "lease.py").read_text(encoding="utf-8"), encoding="utf-8")
+    kept = pathlib.Path("kept/test_it.py")
+    kept.parent.mkdir()
+    ran = CliRunner().invoke(app, ["check", f"{file}:hasty", "--pytest", str(kept)])
+    assert ran.exit_code == ExitCode.REFUTED
+    monkeypatch.chdir("/")
+    space: dict[str, object] = {"__file__": str(tmp_path / kept)}
+    exec(compile((tmp_path / kept).read_text(), "kept.py", "exec"), space)
+    with pytest.raises(AssertionError):
+        space["test_one_writer_holds_along_a_run_that_once_broke_it"]()

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import assume, given
 
 from streamproof.checker import Limits, check
+from streamproof.checker.counterexample import (
+    UnknownStep,
+    broken_in_run,
+    lasso_trace,
+    replay,
+)
 from streamproof.checker.lasso import promises_of
 from streamproof.checker.liveness import decide_liveness
 from streamproof.checker.native.engine import explore as native
-from streamproof.lang.model import Fairness
+from streamproof.checker.reference import explore as reference
+from streamproof.lang import Domain, Element, Model, Untraceable, WrongDefinition
+from streamproof.lang.model import Fairness, action, eventually, init, leads_to
+from streamproof.lang.trace import trace_model
 from streamproof.models import registry
 from streamproof.models.verdict import Status
 from tests.checker.automata import (
@@ -25,6 +35,12 @@ from tests.strategies import SHRINKING, tried
 
 def natively(model, threads):
     return native(model, threads=threads).decide_liveness()
+
+
+def broken_again(model, lasso):
+    """Name what breaks if a lasso is run again from its key."""
+    run = replay(model, lasso_trace(model, lasso).key)
+    return [part.name for part in broken_in_run(model, run)]
 
 
 def agree_at_random(examples, attempt=0):
@@ -43,6 +59,7 @@ def agree_at_random(examples, attempt=0):
                 lasso = answer.lassos[promise.call]
                 assert (lasso is not None) == broken[name], name
                 assert lasso is None or breaks_as_told(model, lasso, name), name
+                assert lasso is None or name in broken_again(model, lasso)
                 assert (answer.unasked, answer.unneeded) == (known.unasked, known.unneeded)
         judged[repr(model)] = type(model)
         seen.update(broken.items())
@@ -99,3 +116,106 @@ def test_promises_are_unknown_if_not_all_states_were_visited():
     report = check(registry.build("chandy_lamport", "small"), limits=Limits(states_max=50))
     (reason,) = report.finding("every_snapshot_completes").verdict.reasons
     assert "raise --states-max" in reason
+
+
+class Lamp(Element): ...
+
+
+@dataclass(frozen=True)
+class Lit:
+    on: bool
+    flickers: bool = False
+
+
+@dataclass(frozen=True)
+class Lamps(Model[Lit]):
+    """Initial states are given twice, the last of them apart: lamps that are on, and one not."""
+
+    lamps: Domain[Lamp]
+
+    @init
+    def lit(self, lamp: Lamp) -> Lit:
+        return Lit(on=True)
+
+    @init
+    def dark(self) -> Lit:
+        return Lit(on=False)
+
+    @action(fairness=Fairness.WEAK)
+    def light(self, s: Lit) -> Lit:
+        return Lit(on=True, flickers=s.flickers)
+
+    @action
+    def flicker(self, s: Lit) -> Lit:
+        return Lit(s.on, not s.flickers)
+
+    @eventually
+    def it_is_lit(self, s: Lit) -> bool:
+        return s.on
+
+
+class Broken(Lamps):
+    @action
+    def light(self, s: Lit) -> Lit:
+        return Lit(on=True, flickers=s.flickers)
+
+
+LAMPS = {"lamps": Domain(Lamp, 3)}
+
+
+@pytest.mark.parametrize("engine", [reference, native])
+def test_a_run_from_an_initial_state_that_others_repeat_is_told_by_its_place(engine):
+    report = check(Broken(**LAMPS), engine=engine)
+    assert report.verdict.status is Status.REFUTED
+    assert report.verdict.trace.key == "3~0"
+    assert [part.name for part in broken_in_run(Broken(**LAMPS), replay(Broken(**LAMPS), "3~0"))]
+
+
+@pytest.mark.parametrize("key", ["3~0", "3/1/1~2"])
+def test_a_run_that_is_not_fair_breaks_no_promise(key):
+    assert broken_in_run(Broken(**LAMPS), replay(Broken(**LAMPS), key)) != ()
+    assert broken_in_run(Lamps(**LAMPS), replay(Lamps(**LAMPS), key)) == ()
+
+
+@pytest.mark.parametrize("key", ["3/1~1", "3/0~1", "3~1", "3~", "3~x"])
+def test_what_does_not_lead_back_is_not_repeated(key):
+    with pytest.raises(UnknownStep, match="lead back|no replay key"):
+        replay(Lamps(**LAMPS), key)
+
+
+@pytest.mark.parametrize("fairness", ["strong", None, True])
+def test_a_fairness_that_is_none_is_refused(fairness):
+    with pytest.raises(WrongDefinition, match="Write: @action"):
+        action(fairness=fairness)
+
+
+class NoPair(Lamps):
+    @leads_to
+    def nothing_to_anything(self, s: Lit) -> bool:
+        return s.on
+
+
+class Triple(Lamps):
+    @leads_to
+    def too_much(self, s: Lit) -> tuple[bool, bool, bool]:
+        return s.on, s.on, s.on
+
+
+class Pair(Lamps):
+    @eventually
+    def two(self, s: Lit) -> tuple[bool, bool]:
+        return False, False
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [(NoPair, "no pair"), (Triple, "no pair"), (Pair, "neither")],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_an_answer_that_is_no_promise_is_refused(model, told):
+    with pytest.raises(WrongDefinition, match=told):
+        check(model(**LAMPS))
+    with pytest.raises(WrongDefinition, match=told):
+        decide_liveness(model(**LAMPS))
+    with pytest.raises((WrongDefinition, Untraceable)):
+        trace_model(model)

@@ -46,3 +46,15 @@ def test_a_reader_that_went_away_is_not_taken_for_a_verdict(target):
     ran = subprocess.run(command, stdout=writing, stderr=writing, check=False)
     os.close(writing)
     assert ran.returncode == ExitCode.UNDETERMINED
+
+
+def test_a_verdict_is_given_where_the_shell_has_closed_the_output():
+    command = [sys.executable, "-c", "from streamproof.cli import main; main()", "check"]
+    told = [
+        subprocess.run(
+            ["sh", "-c", f'exec "$@" {closed}', "sh", *command, target], check=False
+        ).returncode
+        for closed in (">&-", ">&- 2>&-")
+        for target in ("examples/lease.py", "examples/lease.py:hasty")
+    ]
+    assert told == [ExitCode.GREEN, ExitCode.REFUTED] * 2

@@ -56,6 +56,12 @@ def test_the_line_tells_what_is_decided_once_all_states_are_found():
     )
 
 
+def test_the_line_tells_how_much_of_a_checkpoint_was_read():
+    progress = Progress(10, 12_345, 7, reading=20_000)
+    told = "reading the checkpoint, 12.3 k of 20.0 k states, 1,234 MiB"
+    assert line_of(progress, Meter(), 1_234) == told
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [

@@ -160,3 +160,18 @@ def test_ctrl_c_keeps_the_search_and_says_how_to_go_on(place):
     ran = run(*model, "--resume", place)
     assert ran.exit_code == ExitCode.GREEN
     assert "21,385 distinct states" in ran.output
+
+
+def test_ctrl_c_while_a_checkpoint_is_read_leaves_it_as_it_is(place, monkeypatch):
+    model = ["check", "chandy_lamport", "--size", "ring", "--safety"]
+    assert run(*model, "--checkpoint", place, "--states-max", "100").exit_code != ExitCode.GREEN
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("streamproof.checker.native.checkpoint.keeper.load", interrupted)
+    ran = run(*model, "--resume", place)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert "Interrupted before there was anything to report" in ran.stderr
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from streamproof.checker.engines import Engine, explore, explore_natively, is_traceable
+from streamproof.checker.engines import Engine, explore, explore_natively
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.forecast.climb import Climb, Searched
 from streamproof.checker.forecast.growth import Estimate, down, estimate, together
 from streamproof.checker.forecast.ladder import Ladder
 from streamproof.checker.forecast.levels import estimate_from_levels
 from streamproof.checker.forecast.multipliers import Multipliers, multipliers_of
+from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits, memory_mb
+from streamproof.checker.packable import is_packable
 from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
@@ -185,20 +187,20 @@ class _Forecaster:
     climb: Climb = field(init=False)
 
     def __post_init__(self) -> None:
-        self.is_traced = is_traceable(self.model_class)
+        self.model = at_size(self.model_class, self.size)
+        self.is_packed = is_packable(self.model)
         budget = self.budget
-        self.states_max = budget.states if self.is_traced else budget.states_reference
+        self.states_max = budget.states if self.is_packed else budget.states_reference
 
     def run(self) -> Forecast:
-        model = at_size(self.model_class, self.size)
-        check_assumptions(model)
+        check_assumptions(self.model)
         named, self.size = tuple(self.size), completed(self.model_class, self.size)
-        first, cost = self._search_wanted(model)
+        first, cost = self._search_wanted(self.model)
         self.climb = Climb(
             self.model_class,
             Ladder.to(self.model_class, self.size, named, 1),
             self.states_max,
-            partial(explore, symmetry=self.symmetry) if self.is_traced else explore_by_reference,
+            partial(explore, symmetry=self.symmetry) if self.is_packed else explore_by_reference,
             self.on_progress,
             {repr(self.size): Searched(self.size, first)},
         )
@@ -212,7 +214,7 @@ class _Forecaster:
             steps = together(generated, by_levels, self.climb.most_found("generated"))
             reason = self._doubt(states, reason)
         return Forecast(
-            "native" if self.is_traced else "reference",
+            "native" if self.is_packed else "reference",
             tuple(self._explored()),
             cost,
             None if reason else states,
@@ -242,10 +244,10 @@ class _Forecaster:
         clock = _Clock(self.on_progress)
         before = memory_mb()
         natively = partial(explore_natively, symmetry=self.symmetry)
-        engine: Engine = natively if self.is_traced else explore_by_reference
+        engine: Engine = natively if self.is_packed else explore_by_reference
         found = engine(model, limits=Limits(states_max=self.states_max), on_progress=clock)
         seconds = clock.seconds_per_state * found.kept / found.counts.generated
-        if not self.is_traced:
+        if not self.is_packed:
             held = max(1, memory_mb() - before) * _MIB / found.counts.distinct
             return found, Cost(held, seconds)
         from streamproof.checker.native.code.program import Program
@@ -287,8 +289,13 @@ class _Forecaster:
         if states.high > FACTOR_MAX**2 * states.low:
             return (
                 f"it is too far away, or growth is too uneven: anything from "
-                f"{states.low:,.3g} to {states.high:,.3g} states would be possible"
+                f"{states.low:,.3g} to {states.high:,.3g} states would be possible{self._advice()}"
             )
+        return ""
+
+    def _advice(self) -> str:
+        if self.symmetry is None and promise_names(self.model):
+            return ". With --symmetry alike states count as one, and more can be searched"
         return ""
 
     @property

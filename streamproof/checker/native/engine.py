@@ -17,6 +17,7 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.paths import EnginesDisagree, Mover
 from streamproof.checker.native.premises import note_premises
 from streamproof.checker.native.search import Found, Search, widened
+from streamproof.checker.packable import check_start
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
@@ -50,22 +51,27 @@ def explore(
     Raises
     ------
     CheckpointRefused : if it cannot be kept there, or cannot go on from there
-    Untraceable, WrongDefinition : if the model cannot be traced
-    LeftRange : if an action drives a number out of its declared range
+    Untraceable, WrongDefinition, Unpackable : if the model cannot be traced, or not packed
+    BrokenModel : if an @init fails
+    LeftRange : if a number is, or is driven by an action, out of its declared range
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
     limits = limits or Limits()
     wanted = 1 if limits.states_max is not None else threads or threads_useful()
+    check_start(model)
     with keeper_of(checkpoint, model) as keeper:
         ranges = dict(keeper.ranges)
         while True:
             program = Program(model, ranges, symmetry=symmetry)
             search = Search(program, limits, on_progress, wanted)
-            stopped = None
+            stopped, is_read = None, False
             try:
                 with keeper.following(search):
+                    is_read = True
                     search.run()
             except (LimitReached, KeyboardInterrupt) as end:
+                if isinstance(end, KeyboardInterrupt) and not is_read:  # it is kept as it was
+                    raise
                 stopped = str(end) or INTERRUPTED
             found = search.found
             if found is not None and found.event is Event.WIDEN:

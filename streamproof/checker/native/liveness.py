@@ -147,7 +147,8 @@ def _tell(search: Search, deciding: str) -> None:
 
 def _steps(search: Search, first: NDArray[Any]) -> Steps:
     """Take every step once more and sort them by the state that they lead from."""
-    sources, actions, targets = [], [], []
+    nothing = np.empty(0, np.int32)
+    sources, actions, targets = [nothing], [nothing], [nothing]
     for worker, offset in zip(search.workers, first, strict=False):
         begin = 0
         while begin < worker.part.count:

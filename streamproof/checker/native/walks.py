@@ -20,6 +20,7 @@ from streamproof.checker.native.kernels.kernel import Kernel, Rows, Words
 from streamproof.checker.native.paths import EnginesDisagree
 from streamproof.checker.native.search import REPORT_EVERY_SECONDS, wider_range
 from streamproof.checker.native.table import Candidates
+from streamproof.checker.packable import check_start
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, Tally, Walker, mix
 from streamproof.lang.model import Model, Role
@@ -67,10 +68,11 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
 
     Raises
     ------
-    Untraceable, WrongDefinition : if the model cannot be traced
+    Untraceable, WrongDefinition, Unpackable : if the model cannot be traced, or not packed
     BrokenModel : if a method of the model fails
     EnginesDisagree : if the compiled model and its Python methods are found to differ
     """
+    check_start(model)
     walker: Walker[Any] = Walker(model, plan.seed)
     walker.look_at_starts()
     if walker.broken:

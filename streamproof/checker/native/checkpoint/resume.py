@@ -95,6 +95,7 @@ class _Division:
     def __init__(self, search: Search, kept: Sequence[_Kept]) -> None:
         self.search, self.kept = search, kept
         self.levels = len(kept[0].level_ends)
+        self.states = sum(part.share.count for part in kept)
         most = max(part.share.count for part in kept)
         self.references = np.empty(most * len(kept), np.uint32)  # by the earlier ones
 
@@ -109,9 +110,9 @@ class _Division:
             self._end(section)
 
     def _tell(self) -> None:
-        done = self.search.resumed_from.expanded
-        found = max(done, self.search.kept)
-        self.search.on_progress(Progress(done, found, self.levels, resumed=done))
+        kept, done = self.search.kept, self.search.resumed_from.expanded
+        told = Progress(min(done, kept), kept, self.levels, resumed=done, reading=self.states)
+        self.search.on_progress(told)
 
     def _end(self, section: int) -> None:
         search = self.search
@@ -142,11 +143,11 @@ class _Division:
         return np.where(is_initial, np.uint32(NO_LINK), found)
 
     def _no_room(self, room: int) -> CheckpointRefused:
-        states = sum(part.share.count for part in self.kept)
+        threads = len(self.search.partitions)
         return CheckpointRefused(
-            f"the checkpoint holds {states:,} states, and there is room for {room:,} of them"
-            f"{' in each thread' if len(self.search.partitions) > 1 else ''}, so the search cannot "
-            "go on. Nothing was changed. Raise --states-max or --memory"
+            f"the checkpoint holds {self.states:,} states, and there is room for {room:,} in each "
+            f"of {threads} threads, {threads * room:,} in all, so the search cannot go on. Nothing "
+            "was changed. Raise --states-max or --memory"
         )
 
 
