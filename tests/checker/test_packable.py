@@ -71,11 +71,11 @@ class TwoLists(Invited):
 
 @dataclass(frozen=True)
 class Uninvited(Invited):
-    seen: Map[Guest, bool] = Map.fill(STRANGERS, False)  # noqa: RUF009 - a map never changes
+    unseen: Map[Guest, bool] = Map.fill(STRANGERS, False)  # noqa: RUF009 - a map never changes
 
     @init
     def start(self) -> Party:
-        return Party(self.begin, self.first, self.seen)
+        return Party(self.begin, self.first, self.unseen)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Bare(Model[Map[Guest, bool]]):
 UNPACKABLE = {
     "an element of no domain": (Invited(GUESTS, Guest(7)), "its first is guest7"),
     "two domains": (TwoLists(GUESTS, Guest(0)), "two different domains of Guest"),
-    "a map over another domain": (Uninvited(GUESTS, Guest(0)), "seen is a map over another domain"),
+    "a map over another domain": (Uninvited(GUESTS, Guest(0)), "its unseen is a map over another domain"),
     "states that are no records": (Bare(Domain(Guest, 10)), "no records"),
 }
 
