@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from streamproof.lang import Domain, Element, Map, Model, action, always, forall, implies, init
-from streamproof.lang import require, sometimes
+from streamproof.lang import Domain, Element, Fairness, Map, Model
+from streamproof.lang import action, always, forall, implies, init, leads_to, require, sometimes
 from streamproof.models.mutant import Mutant
 from streamproof.proofs.invariant import Invariant
 
@@ -31,7 +31,7 @@ class Lease(Model[State]):
         require(s.free)
         return State(free=False, holds=s.holds.set(w, True))
 
-    @action
+    @action(fairness=Fairness.WEAK)
     def give_back(self, s: State, w: Worker) -> State:
         require(s.holds[w])
         return State(free=True, holds=s.holds.set(w, False))
@@ -44,6 +44,10 @@ class Lease(Model[State]):
     @sometimes
     def somebody_writes(self, s: State) -> bool:
         return not s.free
+
+    @leads_to
+    def each_lease_ends(self, s: State, w: Worker) -> tuple[bool, bool]:
+        return s.holds[w], not s.holds[w]
 
 
 class Hasty(Lease):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.checker.engines import explore_natively, is_traceable
+from streamproof.checker.engines import explore_natively
+from streamproof.checker.packable import is_packable
 from streamproof.models import registry
 from streamproof.models.verdict import Counts
 from tests.golden import manifest
@@ -83,7 +84,7 @@ def test_a_slow_size_has_its_golden_counts(target, size):
 )
 def test_the_native_engine_counts_the_same(target, size, symmetry):
     model = registry.build(target, size)
-    if not is_traceable(type(model)):
+    if not is_packable(model):
         pytest.skip("only the reference engine reads it")
     found = explore_natively(model, symmetry=symmetry).counts.to_json()
     wanted = {

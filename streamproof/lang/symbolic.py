@@ -34,8 +34,16 @@ class OpenDomain(Domain[Any]):
     is_open = True
 
     def __init__(self, sort: ElementSort) -> None:
-        self.name, self.sort, self.elements = sort.name, sort, ()
+        self.name, self.sort = sort.name, sort
         self._hash = hash(sort)
+
+    @property
+    def elements(self) -> Any:  # type: ignore[override]  # there is none to be listed
+        """Refuse to name an element by its number."""
+        raise untraceable(
+            f"it takes elements of the domain {self.name} by their number",
+            f"Give the model a field of sort {self.name}, or the method a parameter",
+        )
 
     def symbolic_map(self, domains: tuple[Domain[Any], ...], function: Callable[..., Any]) -> Any:
         """Give a function of the keys."""

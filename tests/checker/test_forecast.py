@@ -198,6 +198,7 @@ class Endless(Model[State]):
         (Low, {"most": 50}, 3, "low does not hold"),
         (Endless, {"name": "x"}, 3, "no setting is a number"),
         (Counter, {"most": 4_000}, 3, "too many smaller sizes"),
+        (Counter, {"most": 10**12}, 3, "too many smaller sizes"),
         (Counter, {"most": 3}, 2, "only 2 smaller sizes could be searched to their end: too few"),
     ],
 )

@@ -94,7 +94,10 @@ class Bare(Model[Map[Guest, bool]]):
 UNPACKABLE = {
     "an element of no domain": (Invited(GUESTS, Guest(7)), "its first is guest7"),
     "two domains": (TwoLists(GUESTS, Guest(0)), "two different domains of Guest"),
-    "a map over another domain": (Uninvited(GUESTS, Guest(0)), "its unseen is a map over another domain"),
+    "a map over another domain": (
+        Uninvited(GUESTS, Guest(0)),
+        "unseen is a map over another domain",
+    ),
     "states that are no records": (Bare(Domain(Guest, 10)), "no records"),
 }
 

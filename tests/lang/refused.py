@@ -10,17 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from streamproof.lang import (
-    Domain,
-    Element,
-    Map,
-    Model,
-    action,
-    exists,
-    forall,
-    init,
-    require,
-)
+from streamproof.lang import Domain, Element, Map, Model, action, exists, forall, init, require
 from streamproof.lang.fork import PATHS_MAX
 
 
@@ -115,6 +105,10 @@ def power(model, s, p):
 
 def iterated_domain(model, s, p):
     return replace(s, n=sum(s.m[q] for q in model.ps))  # here
+
+
+def numbered_element(model, s, p):
+    return replace(s, owner=model.ps.elements[0])  # here
 
 
 def iterated_map(model, s, p):
@@ -333,6 +327,7 @@ REFUSED = {
     remainder: ("divides", "Compare products instead"),
     power: ("power", "Multiply"),
     iterated_domain: ("iterates over the domain P", "exists(ps, lambda ...) instead of any(...)"),
+    numbered_element: ("elements of the domain P by their number", "a field of sort P"),
     iterated_map: ("iterates over a symbolic map", "Map.map_items where a map is made"),
     iterated_items: ("iterates over a symbolic map", "A sum of its values is kept in a field"),
     any_of_map: ("iterates over a symbolic map", "exists(m, lambda ...) instead of any(...)"),

@@ -72,7 +72,9 @@ class Ladder:
         return math.prod(axis.wanted - axis.least + 1 for axis in self.axes) > POINTS_MAX
 
     def points(self) -> list[Point]:
-        """List the sizes, smaller ones before larger ones."""
+        """List the sizes, smaller ones before larger ones; of too many, the wanted one alone."""
+        if self.is_too_long:
+            return [self.top]
         spans = (range(axis.least, axis.wanted + 1) for axis in self.axes)
         return [point for point in itertools.product(*spans) if self.has(point)]
 

@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from streamproof.checker import Limits, check
 from streamproof.checker import explore as reference
 from streamproof.checker.counterexample import BrokenModel
-from streamproof.checker.engines import is_traceable
 from streamproof.checker.native.code import program
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.search import Search
+from streamproof.checker.packable import is_packable
 from streamproof.checker.progress import ignore
 from streamproof.lang import always, every_step, require
 from streamproof.lang.model import action
@@ -49,7 +49,7 @@ SIZES = [
         marks=[] if target in QUICK and number == 0 else pytest.mark.slow,
     )
     for target in manifest.targets()
-    if is_traceable(registry.find(target))
+    if is_packable(registry.build(target, next(iter(registry.find(target).sizes))))
     for number, size in enumerate(registry.find(target).sizes)
     if (target, size) in COUNTED
 ]
