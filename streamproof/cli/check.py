@@ -124,6 +124,15 @@ def print_counterexample(out: Console, verdict: Refuted) -> None:
     print_trace(out, verdict.trace)
 
 
+def print_others(out: Console, report: CheckReport, sized: Sized, shown: Refuted) -> None:
+    """Say how to see the runs that break other promises."""
+    for finding in report.findings:
+        other = finding.verdict
+        if isinstance(other, Refuted) and other is not shown and other.trace != shown.trace:
+            command = replay_command(other.trace, sized)
+            out.print(Text(f"the run that breaks {finding.name}: {command}"), soft_wrap=True)
+
+
 def resume_command(
     kept: Checkpoint | None, sized: Sized, *, safety: bool, symmetry: bool | None
 ) -> str:
@@ -196,6 +205,7 @@ def print_report(
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)
         out.print(Text(f"\nrun it again: {replay_command(verdict.trace, sized)}"), soft_wrap=True)
+        print_others(out, report, sized, verdict)
     if written is not None:
         out.print(f"kept as a test: {written}", soft_wrap=True)
     if kept is not None:
