@@ -1,14 +1,19 @@
-"""How long the client of a pair is without output when the primary is killed, or frozen.
+"""How long the client is without output when a driver is killed or frozen: a pair, and one alone.
 
-    python -m benchmarks.failover [--signal KILL] [--rounds 3] [--warm 30]
+    python -m benchmarks.failover [--rounds 1] [--state-mb 100] [--ways pair plain fast] [--json]
 
-Each round runs the pair of `examples/standby.py` in a new directory, with an order each 80 ms, and
-ends the primary after the pair has run for a while. What came out must be what was fed, once each.
+The query adds up orders by customer, and knows so many customers that its state has the wanted
+size. An order comes each 80 ms. A pair is run by `streamproof run --fast-start`, copy by copy. A
+plain one is the same pipeline without replicas, in a process that is started again at once, as
+Spark recovers; a fast one has the JVM of `--fast-start` besides. Each round begins anew and ends
+the driver that delivers. What came out must be what was fed, each once. CPU seconds and delays are
+those of the time before the failure.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import statistics
@@ -16,30 +21,101 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's users write
+from rich.console import Console
+from rich.table import Table
 
-from examples.standby import shop
-from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.standby.copies import Copy
 
 ROOT = Path(__file__).parents[1]
-ORDER_SECONDS, LOOK_SECONDS = 0.08, 0.005
-START_SECONDS_MAX = 180
+ORDER_SECONDS, LOOK_SECONDS, AFTER_SECONDS = 0.08, 0.005, 10
+START_SECONDS_MAX = 300
+NOTE = "x" * 80
+CUSTOMERS_PER_MB = 8_000
+"""A customer takes some 125 bytes of state."""
+BUYERS = 10
+"""Customers who go on buying; they are the first."""
+ORDERS = "customer long, cents long, note string"
+WAYS = ["pair", "plain", "fast"]
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def revenue(orders: DataFrame) -> DataFrame:
+    """Add up what each customer has brought in, and keep the note that comes last by alphabet."""
+    totals = orders.groupBy("customer").agg(
+        F.sum("cents").alias("cents"), F.max("note").alias("note")
+    )
+    return totals.drop("note")
+
+
+def shop(path: Path | str, replicas: int) -> Pipeline:
+    """Orders go through a query, with a twin or without."""
+    return Pipeline(
+        path,
+        channels={"orders": ORDERS, "revenue": "customer long, cents long"},
+        queries=[
+            Query(
+                "revenue",
+                inputs=("orders",),
+                output="revenue",
+                output_mode=OutputMode.UPDATE,
+                plan=revenue,
+                replicas=replicas,
+            )
+        ],
+    )
+
+
+def run_alone(path: str, *, fast: bool) -> None:
+    """Run the pipeline without replicas until the process is killed."""
+    from streamproof.spark_bindings import spark_session
+    from streamproof.spark_bindings.fast_start import java_options
+
+    settings = {"spark.driver.extraJavaOptions": java_options()} if fast else {}
+    with shop(path, 1).start(spark_session("alone", settings=settings)) as pipeline:
+        while all(query.running for query in pipeline.status().values()):
+            time.sleep(1)
+
+
+@dataclass
+class Measured:
+    """What one round showed, in seconds.
+
+    Attributes
+    ----------
+    first_output : from the failure to the next output
+    gap, usual_gap : how long the client was without output around the failure, and usually
+    delay : from an order to the output that holds it, before the failure, the median
+    cpu : of all processes, per second, before the failure
+    """
+
+    way: str
+    first_output: float
+    gap: float
+    usual_gap: float
+    delay: float
+    cpu: float
 
 
 class Client:
-    """Feeds orders, and notes when an output comes."""
+    """Feeds orders, and notes when an output comes and which order it holds."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline, self._stop = pipeline, Event()
         self.seen: list[float] = []
-        self.fed = 0
+        self.fed: list[float] = []
+        self.delays: list[float] = []
+        self._from = pipeline.channel("revenue").log.last()
         self._threads = [Thread(target=part, daemon=True) for part in (self._feed, self._look)]
         for thread in self._threads:
             thread.start()
@@ -52,98 +128,203 @@ class Client:
 
     def _feed(self) -> None:
         while not self._stop.wait(ORDER_SECONDS):
-            rows = pa.table({"country": ["FR"], "cents": [1]})
+            rows = pa.table({"customer": [len(self.fed) % BUYERS], "cents": [1], "note": [NOTE]})
             self._pipeline.channel("orders").append(rows)
-            self.fed += 1
+            self.fed.append(time.monotonic())
 
     def _look(self) -> None:
-        log = self._pipeline.channel("revenue").log
-        position = log.last()
+        channel, position = self._pipeline.channel("revenue"), self._from
         while not self._stop.wait(LOOK_SECONDS):
-            while log.has(position + 1):
+            while channel.log.has(position + 1):
+                now = time.monotonic()
+                rows = channel.rows(position, position + 1).to_pylist()
                 position += 1
-                if log.entry(position).files:
-                    self.seen.append(time.monotonic())
+                if rows:
+                    self.seen.append(now)
+                    last = max(row["customer"] + BUYERS * (row["cents"] - 1) for row in rows)
+                    self.delays.append(now - self.fed[last])
 
 
-def beat(path: Path, copy: Copy) -> dict[str, Any]:
+def beat(path: Path, copy: Copy) -> dict[str, object]:
     """Give what a copy says of itself; nothing if it does not run."""
     return read_json(path / "queries" / "revenue" / copy.value / "beat.json") or {}
 
 
-def begin(path: Path, copy: Copy, file: Path) -> subprocess.Popen[bytes]:
-    """Start a copy, in a process group of its own."""
-    program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run", str(file)]
-    options = ["--query=revenue", f"--replica={copy.value}", "--fast-start"]
-    with (path.parent / f"{copy.value}.log").open("wb") as log:
+def begin(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a driver, in a process group of its own."""
+    with log.open("ab") as file:
         return subprocess.Popen(
-            [*program, *options], cwd=ROOT, start_new_session=True, stdout=log, stderr=log
+            [sys.executable, "-c", *command],
+            cwd=ROOT,
+            start_new_session=True,
+            stdout=file,
+            stderr=file,
         )
 
 
-def one_round(place: Path, number: signal.Signals, warm_seconds: float) -> None:
-    """Run a pair, end its primary, and see what the client sees."""
-    path = place / "shop"
-    file = place / "pair.py"
-    file.write_text(f"from examples.standby import shop\n\nPIPELINE = shop({str(path)!r})\n")
-    pipeline = shop(path)
-    copies = {copy: begin(path, copy, file) for copy in Copy}
+class Way:
+    """How the query is run: as a pair, or alone."""
+
+    def __init__(self, place: Path, name: str) -> None:
+        self.path, self._place, self._name = place / "shop", place, name
+        self._replicas = 2 if name == "pair" else 1
+        self.pipeline = shop(self.path, self._replicas)
+        self.processes: dict[Copy, subprocess.Popen[bytes]] = {}
+
+    def begin(self) -> None:
+        """Start what has to run."""
+        for copy in Copy if self._replicas == 2 else (Copy.A,):
+            self.start(copy)
+
+    def start(self, copy: Copy) -> None:
+        """Start one driver."""
+        if self._replicas == 1:
+            asked = f"{str(self.path)!r}, fast={self._name == 'fast'}"
+            command = [f"from benchmarks.failover import run_alone; run_alone({asked})"]
+        else:
+            file = self._place / "pair.py"
+            text = f"from benchmarks.failover import shop\n\nPIPELINE = shop({str(self.path)!r}, 2)"
+            file.write_text(text + "\n", encoding="utf-8")
+            program = "from streamproof.cli import main; main()"
+            which = ["--query=revenue", f"--replica={copy.value}", "--fast-start"]
+            command = [program, "run", str(file), *which]
+        self.processes[copy] = begin(command, self._place / f"{copy.value}.log")
+
+    def await_ready(self, customers: int) -> None:
+        """Wait until every driver has the state of all customers."""
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not self._is_ready(customers):
+            assert time.monotonic() < deadline, f"not ready; see {self._place}"
+            time.sleep(0.2)
+
+    def _is_ready(self, customers: int) -> bool:
+        if self.pipeline.channel("revenue").log.last() < 1:
+            return False
+        if self._replicas == 1:
+            return len(self.pipeline.channel("revenue").rows()) >= customers
+        beats = [beat(self.path, copy) for copy in Copy]
+        return (
+            all(beats) and beats[0]["turn"] == beats[1]["turn"] and int(str(beats[0]["turn"])) > 1
+        )
+
+    def primary(self) -> Copy:
+        """Name the driver that delivers."""
+        if self._replicas == 1:
+            return Copy.A
+        return next(copy for copy in Copy if beat(self.path, copy).get("active"))
+
+    def cpu_seconds(self) -> float:
+        """Add up the processor seconds of all drivers with their JVMs and workers."""
+        groups, total = {process.pid for process in self.processes.values()}, 0
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                if int(fields[2]) in groups or int(fields[3]) in groups:
+                    total += int(fields[11]) + int(fields[12])
+        return total / TICKS
+
+    def end(self) -> None:
+        """Kill what runs."""
+        for process in self.processes.values():
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def one_round(
+    place: Path, name: str, number: signal.Signals, customers: int, warm_seconds: float
+) -> Measured:
+    """Run the query, end the driver that delivers, and see what the client sees."""
+    way = Way(place, name)
+    ids = range(BUYERS, customers)
+    rows = {"customer": ids, "cents": [0] * len(ids), "note": [NOTE] * len(ids)}
+    way.pipeline.channel("orders").append(pa.table(rows))
     client = None
     try:
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not any(beat(path, c).get("active") for c in Copy) or not all(
-            beat(path, c) for c in Copy
-        ):
-            assert time.monotonic() < deadline, f"no pair after {START_SECONDS_MAX} s; see {place}"
-            time.sleep(0.1)
-        client = Client(pipeline)
-        time.sleep(warm_seconds)
-        primary = next(c for c in Copy if beat(path, c).get("active"))
+        way.begin()
+        way.await_ready(len(ids))
+        client = Client(way.pipeline)
+        time.sleep(warm_seconds / 2)
+        before, began = way.cpu_seconds(), time.monotonic()
+        time.sleep(warm_seconds / 2)
+        cpu = (way.cpu_seconds() - before) / (time.monotonic() - began)
+        victim = way.primary()
         ended = time.monotonic()
-        os.killpg(copies[primary].pid, number)
-        time.sleep(8)
+        os.killpg(way.processes[victim].pid, number)
+        if name != "pair":
+            way.processes[victim].wait()
+            way.start(victim)
+        await_output(client, ended)
+        time.sleep(AFTER_SECONDS)
         client.stop()
-        report(client, ended)
-        check(pipeline, client)
+        check(way.pipeline, client)
+        return measured(f"{name}, {number.name}", client, ended, cpu)
     finally:
-        for process in copies.values():
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        if client is not None:
+            client.stop()
+        way.end()
 
 
-def report(client: Client, ended: float) -> None:
-    """Print how long the client waited."""
-    before = [moment for moment in client.seen if moment < ended][-30:]
+def await_output(client: Client, ended: float) -> None:
+    """Wait until the client has had output since the failure."""
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while not client.seen or client.seen[-1] <= ended:
+        assert time.monotonic() < deadline, "no output since the failure"
+        time.sleep(0.1)
+
+
+def measured(way: str, client: Client, ended: float, cpu: float) -> Measured:
+    """Say how long the client waited."""
+    before = [moment for moment in client.seen if moment < ended]
     after = [moment for moment in client.seen if moment >= ended]
-    usual = statistics.median(later - earlier for earlier, later in pairwise(before))
-    print(
-        f"first output {after[0] - ended:.2f} s after the failure; the client was without output "
-        f"for {after[0] - before[-1]:.2f} s, where {usual:.2f} s is usual",
-        flush=True,
-    )
+    usual = statistics.median(later - earlier for earlier, later in pairwise(before[-30:]))
+    delay = statistics.median(client.delays[: len(before)][-30:])
+    figures = (after[0] - ended, after[0] - before[-1], usual, delay, cpu)
+    return Measured(way, *(round(figure, 2) for figure in figures))
 
 
 def check(pipeline: Pipeline, client: Client) -> None:
-    """Check that revenue rises to what was fed: none lost, none twice."""
-    deadline = time.monotonic() + 60
-    revenue = pipeline.channel("revenue")
-    while (cents := revenue.rows().column("cents").to_pylist())[-1] != client.fed:
-        assert time.monotonic() < deadline, f"{client.fed} orders were fed, revenue is {cents[-1]}"
-        time.sleep(0.1)
-    assert cents == sorted(set(cents))
+    """Check that each buyer's revenue rises to what was fed: none lost, none twice."""
+    due = [len(client.fed[buyer::BUYERS]) for buyer in range(BUYERS)]
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        told = defaultdict(list)
+        for row in pipeline.channel("revenue").rows().to_pylist():
+            if row["customer"] < BUYERS:
+                told[row["customer"]].append(row["cents"])
+        assert all(cents == sorted(set(cents)) for cents in told.values()), "an output came twice"
+        if [told[buyer][-1] if buyer in told else 0 for buyer in range(BUYERS)] == due:
+            return
+        assert time.monotonic() < deadline, f"fed {due}, told {dict(told)}"
+        time.sleep(1)
 
 
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--signal", choices=["KILL", "STOP"], default="KILL")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--state-mb", type=int, default=100)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--warm", type=float, default=30.0, help="seconds before the failure")
+    parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
+    rounds = [("pair", signal.SIGSTOP), *((way, signal.SIGKILL) for way in WAYS)]
+    found = []
     for _ in range(chosen.rounds):
-        with tempfile.TemporaryDirectory(prefix="failover-") as place:
-            one_round(Path(place), signal.Signals[f"SIG{chosen.signal}"], chosen.warm)
+        for name, number in rounds:
+            if name in chosen.ways:
+                customers = chosen.state_mb * CUSTOMERS_PER_MB + BUYERS
+                with tempfile.TemporaryDirectory(prefix="failover-") as place:
+                    found.append(one_round(Path(place), name, number, customers, chosen.warm))
+    if chosen.json:
+        print(json.dumps([asdict(one) for one in found], indent=2))
+        return
+    table = Table("", "first output, s", "gap, s", "usual gap, s", "delay, s", "CPU, s/s")
+    for one in found:
+        table.add_row(*(str(value) for value in asdict(one).values()))
+    Console().print(table)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,15 @@ def run_to_end(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
+def end_jvm(spark: SparkSession, seconds_max: float) -> None:
+    """Stop a session, and let its JVM end by itself, so that it does what it does at its end."""
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    spark.stop()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(seconds_max)
+
+
 def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
     """Count the streaming sources of a plan by the value of an option; others count as ''.
 

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import spark_session
 from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
+from streamproof.spark_bindings.fast_start import java_options
 from tests.spark.pipelines import chain, feed
 
 ROOT = Path(__file__).parents[2]
@@ -25,14 +26,11 @@ SECONDS_MAX = 400.0
 """For a driver to reach its failpoint: a limit for broken code, far above a busy machine's time."""
 _POLL_SECONDS = 0.05
 
-# The first compiler alone, and the plain collector: a session that lives for seconds has no use for
-# code optimised in its background, and two cores have no room for that.
-FAST_START = {"spark.driver.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-
 
 def test_session() -> SparkSession:
-    """Start a session that is soon ready."""
-    return spark_session("streamproof-tests", memory="1g", settings=FAST_START)
+    """Start a session that is soon ready: it lives for seconds."""
+    settings = {"spark.driver.extraJavaOptions": java_options()}
+    return spark_session("streamproof-tests", memory="1g", settings=settings)
 
 
 test_session.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test

@@ -18,7 +18,12 @@ from threading import Event
 from typing import Self
 
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import BothCopiesFailed, QueryFailed, WrongWiring
+from streamproof.spark_bindings.errors import (
+    BothCopiesFailed,
+    CopyRuns,
+    QueryFailed,
+    WrongWiring,
+)
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, pairs_of
@@ -29,6 +34,8 @@ Command = Callable[[Pair, Copy], Sequence[str]]
 
 _SILENCE_BOUNDS_MAX = 10
 """A copy that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
+_START_SECONDS_MAX = 300.0
+"""A copy that has not caught up after so long is ended, however large its state: it hangs."""
 _IN_VAIN = (1, 2)
 """Exit codes that tell of a mistake which a new start does not mend: the plan's, or its user's."""
 _PAUSE_SECONDS_MAX = 60.0
@@ -87,7 +94,20 @@ class Supervisor:
         }
 
     def __enter__(self) -> Self:
-        """Start all copies."""
+        """Start all copies.
+
+        Raises
+        ------
+        CopyRuns : if one is run by a process already, say of a supervisor that was killed
+        """
+        running = {copy.running for copy in self._copies.values()} - {None}
+        if running:
+            processes = " ".join(map(str, sorted(filter(None, running))))
+            raise CopyRuns(
+                f"copies of pipeline {self._path} are run by processes {processes}: somebody has "
+                "started them, or their supervisor was killed. Two would write one checkpoint, so "
+                f"nothing was started. They deliver as before. To begin anew: kill {processes}"
+            )
         for copy in self._copies.values():
             copy.start()
         return self
@@ -152,18 +172,25 @@ class _Copy:
         self, pair: PairDirectory, copy: Copy, command: Sequence[str], bound_seconds: float
     ) -> None:
         self._command, self._bound = command, bound_seconds
-        self._beat = pair.copy(copy).beat
+        self._own = pair.copy(copy)
+        self._beat = self._own.beat
         self._starts = self._starts_in_vain = 0
-        self._not_before = 0.0
+        self._not_before = self._started = 0.0
         self.has_run = self.is_over = False
         self._process: subprocess.Popen[bytes] | None = None
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
+
+    @property
+    def running(self) -> int | None:
+        """The process that runs it; None if there is none."""
+        return self._own.process()
 
     def start(self) -> None:
         """Start it, in a process group of its own: its JVM and workers are to end with it."""
         self._starts += 1
         self._starts_in_vain += 1
         self.has_run = self.is_over = False
+        self._started = time.monotonic()
         self._beat.unlink(missing_ok=True)  # a former life's
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
@@ -191,8 +218,10 @@ class _Copy:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it has run, and was silent for long."""
-        return self.has_run and self._watch.has_failed
+        """Whether it was silent for long, or hangs in its start."""
+        if self.has_run:
+            return self._watch.has_failed
+        return time.monotonic() - self._started > _START_SECONDS_MAX
 
     @property
     def is_paired(self) -> bool:
@@ -203,8 +232,10 @@ class _Copy:
         """Say how it is, for messages."""
         if self.has_ended:
             return f"has ended with exit code {self.exit_code}"
-        if self.is_frozen:
+        if self.is_frozen and self.has_run:
             return f"was silent for {_SILENCE_BOUNDS_MAX * self._bound:g} s"
+        if self.is_frozen:
+            return f"has not caught up within {_START_SECONDS_MAX:g} s"
         return "runs" if self.has_run else "has not caught up yet"
 
     def status(self) -> CopyStatus:

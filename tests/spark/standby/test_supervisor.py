@@ -13,8 +13,16 @@ from threading import Event, Thread
 import pytest
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.errors import BothCopiesFailed, QueryFailed, WrongWiring
-from streamproof.spark_bindings.standby.copies import Copy, Pair
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import (
+    BothCopiesFailed,
+    CopyRuns,
+    QueryFailed,
+    WrongWiring,
+)
+from streamproof.spark_bindings.standby import supervisor as module
+from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
+from streamproof.spark_bindings.standby.copy_run import _locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
 
@@ -129,6 +137,28 @@ def test_the_second_failure_before_the_first_copy_caught_up_is_one_of_both(tmp_p
         kill(running.copy(Copy.B))
         assert isinstance(running.failed(), BothCopiesFailed)
         assert "copy A has not caught up yet" in str(running.failure)
+
+
+def test_a_copy_that_hangs_in_its_start_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with supervised(tmp_path / "p") as running:
+        running.await_pair()
+        monkeypatch.setattr(module, "_START_SECONDS_MAX", BOUND)
+        (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
+        kill(running.copy(Copy.A))
+        copies.await_that(lambda: running.copy(Copy.A).starts == 3, "another new copy")
+        assert running.copy(Copy.B).is_paired
+        assert running.failure is None
+
+
+def test_copies_that_run_already_are_named_and_left_alone(tmp_path: Path) -> None:
+    pipeline = copies.pair(tmp_path / "p")
+    pair = Pair(pipeline.queries[0])
+    own = PairDirectory.of(PipelineDirectory.open(tmp_path / "p"), pair).copy(Copy.B)
+    with _locked(own, Copy.B, pair), pytest.raises(CopyRuns, match=f"kill {os.getpid()}$"):
+        Supervisor(pipeline, lambda *_: ["false"], BOUND).__enter__()
+    assert own.process() is None
 
 
 @pytest.mark.parametrize("code", [1, 2])

@@ -1,0 +1,112 @@
+"""A JVM that is soon there: Java's first compiler alone, and Spark's classes from an archive.
+
+Loading and verifying some ten thousand classes is half of what a session's start costs. Java can
+keep them as they are in memory (class-data sharing). The archive is made once for a Java and a
+PySpark, by a session that runs a small stateful query and ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyspark
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from streamproof.cache import cache_directory
+from streamproof.spark_bindings._spark import end_jvm
+from streamproof.spark_bindings.home import spark_home
+from streamproof.spark_bindings.java import java_home
+from streamproof.spark_bindings.pipeline import Pipeline
+from streamproof.spark_bindings.session import spark_session
+from streamproof.spark_bindings.wiring import OutputMode, Query
+
+# The wide stack is `spark_session`'s own; a session that is to be there soon has one collector.
+FIRST_COMPILER = "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of a JVM that compiles quickly, and less well."""
+TRAINING_SECONDS_MAX = 300
+"""How long making an archive may take, also on a busy machine."""
+_QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+_log = logging.getLogger("streamproof.fast_start")
+
+
+def java_options() -> str:
+    """Give the options of a JVM that is soon there. The first time this takes half a minute."""
+    archive = class_archive()
+    if archive is None:
+        return FIRST_COMPILER
+    return f"{FIRST_COMPILER} -XX:SharedArchiveFile={archive} {_QUIET}"
+
+
+def class_archive() -> Path | None:
+    """Give the archive of classes, made if it is not there; None if it cannot be made."""
+    about = f"{java_home().resolve()} {pyspark.__version__} {spark_home()} {FIRST_COMPILER}"
+    name = f"classes-{hashlib.sha256(about.encode()).hexdigest()[:16]}.jsa"
+    archive = cache_directory() / name
+    if archive.is_file():
+        return archive
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with archive.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # copies that start at once wait for the one that makes it
+        return archive if archive.is_file() or _make(archive) else None
+
+
+def _make(archive: Path) -> bool:
+    _log.info("making an archive of Spark's classes, once on this machine: %s", archive)
+    with tempfile.TemporaryDirectory(dir=archive.parent) as place:
+        made = Path(place) / archive.name
+        program = f"from {__name__} import train; train({str(made)!r})"
+        try:
+            subprocess.run(  # noqa: S603 - ours
+                [sys.executable, "-c", program],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=TRAINING_SECONDS_MAX,
+            )
+            os.replace(made, archive)
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or error
+            _log.warning("no archive could be made, so starts are slower: %s", said)
+            return False
+    return True
+
+
+def _totals(amounts: DataFrame) -> DataFrame:
+    return amounts.groupBy("name").agg(F.sum("amount").alias("amount"))
+
+
+def train(archive: str) -> None:
+    """Run a small pipeline in a session whose JVM writes its classes down when it ends."""
+    options = f"{FIRST_COMPILER} -XX:ArchiveClassesAtExit={archive} {_QUIET}"
+    settings = {"spark.driver.extraJavaOptions": options}
+    spark = spark_session("fast-start", memory="512m", cores=1, settings=settings)
+    rows = "name string, amount long"
+    with tempfile.TemporaryDirectory() as place:
+        pipeline = Pipeline(
+            Path(place) / "p",
+            channels={"amounts": rows, "totals": rows},
+            queries=[
+                Query(
+                    "totals",
+                    inputs=("amounts",),
+                    output="totals",
+                    output_mode=OutputMode.UPDATE,
+                    plan=lambda amounts: amounts.groupBy("name").agg(
+                        F.sum("amount").alias("amount")
+                    ),
+                )
+            ],
+        )
+        pipeline.channel("amounts").append(pa.table({"name": ["a", "b"], "amount": [1, 2]}))
+        with pipeline.start(spark):
+            pipeline.await_idle()
+    end_jvm(spark, TRAINING_SECONDS_MAX)

@@ -1,0 +1,58 @@
+"""A JVM that is soon there: its classes come from the archive, which is made once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamproof.spark_bindings import fast_start
+
+CLASSES_SHARED_MIN = 5_000
+"""Of a session that runs a query. Java's own archive, which each JVM has, holds some 1,300."""
+SESSION = """
+import sys
+from streamproof.spark_bindings import spark_session
+from streamproof.spark_bindings.fast_start import java_options
+options = f"{java_options()} -Xlog:class+load:file={sys.argv[1]}"
+spark = spark_session(memory="512m", settings={"spark.driver.extraJavaOptions": options})
+print(spark.range(10).selectExpr("sum(id)").first()[0])
+spark.stop()
+"""
+
+
+def test_classes_come_from_the_archive(tmp_path: Path) -> None:
+    log = tmp_path / "classes.log"
+    ran = subprocess.run(
+        [sys.executable, "-c", SESSION, str(log)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "45\n"
+    loaded = log.read_text(encoding="utf-8").splitlines()
+    shared = [line for line in loaded if line.endswith("shared objects file (top)")]
+    assert len(shared) > CLASSES_SHARED_MIN
+    assert any("org.apache.spark" in line for line in shared)
+
+
+def test_the_archive_is_made_once() -> None:
+    first = fast_start.class_archive()
+    assert first is not None
+    made = first.stat().st_mtime_ns
+    assert fast_start.class_archive() == first
+    assert first.stat().st_mtime_ns == made
+    assert f"-XX:SharedArchiveFile={first}" in fast_start.java_options()
+
+
+def test_without_an_archive_a_start_is_slower_and_the_user_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise subprocess.CalledProcessError(1, "java", stderr="no room")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", fails)
+    monkeypatch.setattr(fast_start, "java_home", lambda: tmp_path)
+    assert fast_start.java_options() == fast_start.FIRST_COMPILER
+    assert "starts are slower: no room" in caplog.text
+    assert [path.suffix for path in tmp_path.rglob("classes*")] == [".lock"]
