@@ -99,7 +99,7 @@ def test_a_limit_is_raised_and_the_search_goes_on(snapshots, place, threads):
 def test_a_lower_limit_is_kept_to(snapshots, place):
     begin(snapshots, place, limits=Limits(depth_max=8))
     before = content(place)
-    with pytest.raises(CheckpointRefused, match="room for 100 of them.*Raise --states-max"):
+    with pytest.raises(CheckpointRefused, match="room for 100, so.*Raise --states-max"):
         go_on(snapshots, place, limits=Limits(states_max=100))
     found, _ = go_on(snapshots, place, limits=Limits(depth_max=5))
     assert "raise --depth-max" in found.stopped

@@ -1,4 +1,4 @@
-"""Two pairs on flights, whose copies die and freeze at moments that a seed chooses.
+"""Pairs on flights, whose copies die and freeze at moments that a seed chooses.
 
 The pairs share the flights by carrier, and tell after each commit how many flights of its carriers
 there were, and how late they left. One commit is one turn, so that a run without failures gives
@@ -26,12 +26,13 @@ from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.errors import BothCopiesFailed
-from streamproof.spark_bindings.standby.copies import Copy, Pair
+from streamproof.spark_bindings.standby.copies import Copy, Pair, pairs_of
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby.copies import await_that
 
 ROWS_PER_COMMIT = 20
 COMMIT_SECONDS = 2.0
+"""Between two commits. A micro-batch takes half a second of CPU, and four copies take each."""
 BOUND_SECONDS = 2.0
 """After which a copy is suspected: four JVMs share two cores here."""
 STEADY_SECONDS = 2 * BOUND_SECONDS
@@ -40,7 +41,6 @@ FREEZE_SECONDS = (0.1, 6 * BOUND_SECONDS)
 """From unnoticed to far longer than the bound, so that a twin has taken over meanwhile."""
 CATCH_UP_SECONDS = 8.0
 """A copy that was started fails within so many seconds: mostly before it has caught up."""
-PAIRS = ("delays.0", "delays.1")
 
 Row = tuple[int, int | None, int | None]
 """Of a carrier: flights, the sum of their delays and the largest one, in minutes."""
@@ -65,8 +65,8 @@ def delays(rows: DataFrame) -> DataFrame:
     )
 
 
-def pipeline_at(path: Path) -> Pipeline:
-    """Give the pipeline, with two pairs."""
+def pipeline_at(path: Path, pairs: int) -> Pipeline:
+    """Give the pipeline."""
     return Pipeline(
         path,
         channels={
@@ -82,8 +82,8 @@ def pipeline_at(path: Path) -> Pipeline:
                 plan=delays,
                 commits_per_batch_max=1,
                 replicas=2,
-                partitions=len(PAIRS),
-                partition_by="carrier",
+                partitions=pairs,
+                partition_by="carrier" if pairs > 1 else None,
             )
         ],
     )
@@ -178,14 +178,15 @@ class Supervised(Thread):
 
 
 class Run:
-    """A run of the pipeline, with failures that a seed chooses. Use it in a `with` block."""
+    """A run of the pipeline, with failures that a seed chooses."""
 
-    def __init__(self, place: Path, seed: int) -> None:
-        self.pipeline = pipeline_at(place / "p")
+    def __init__(self, place: Path, seed: int, pairs: int = 2) -> None:
+        self.pipeline = pipeline_at(place / "p", pairs)
+        self._pairs = [str(pair.name) for pair in pairs_of(self.pipeline.queries[0])]
         self._file, self._random = place / "chaos.py", Random(seed)
         self._file.write_text(
             "from pathlib import Path\n\nfrom tests.spark.standby import chaos\n\n"
-            f"PIPELINE = chaos.pipeline_at(Path({str(place / 'p')!r}))\n"
+            f"PIPELINE = chaos.pipeline_at(Path({str(place / 'p')!r}), {pairs})\n"
         )
         self.history: list[str] = []
 
@@ -211,7 +212,7 @@ class Run:
 
         def is_steady() -> bool:
             assert self._copies.lost is None, (self.history, self._copies.lost)
-            if not all(map(self._is_paired, PAIRS)):
+            if not all(map(self._is_paired, self._pairs)):
                 since[0] = time.monotonic()
             return time.monotonic() - since[0] > STEADY_SECONDS
 
@@ -221,7 +222,7 @@ class Run:
         """Let copies fail; which, and when, is chosen here."""
         self.await_steady()
         time.sleep(self._random.uniform(0, COMMIT_SECONDS))
-        pair, copy = self._random.choice(PAIRS), self._random.choice(list(Copy))
+        pair, copy = self._random.choice(self._pairs), self._random.choice(list(Copy))
         primary = self._copies.status(pair)[copy].is_primary
         self.history.append(f"{failure.value}: {pair}/{copy.value}, {primary=}")
         match failure:
@@ -237,9 +238,9 @@ class Run:
                 else:
                     self._freeze(pair, copy)
             case Failure.ONE_OF_EACH:
-                self._send(PAIRS[0], self._random.choice(list(Copy)), signal.SIGKILL)
-                time.sleep(self._random.uniform(0, COMMIT_SECONDS))
-                self._send(PAIRS[1], self._random.choice(list(Copy)), signal.SIGKILL)
+                for each in self._pairs:
+                    self._send(each, self._random.choice(list(Copy)), signal.SIGKILL)
+                    time.sleep(self._random.uniform(0, COMMIT_SECONDS))
             case Failure.BOTH:
                 self._lose(pair, copy)
 

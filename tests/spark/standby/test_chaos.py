@@ -1,4 +1,4 @@
-"""Whatever fails, and when: the client of two pairs gets every row once, and no other.
+"""Whatever fails, and when: the client of pairs gets every row once, and no other.
 
 A test of its own shows that without failures the rows are those which are counted beforehand.
 """
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.timeout(1200)
 RUNS, FAILURES_PER_RUN = 50, 3
 
 
-def run_with(place: Path, seed: int, failures: list[Failure]) -> None:
-    run = chaos.Run(place, seed)
+def run_with(place: Path, seed: int, failures: list[Failure], pairs: int = 2) -> None:
+    run = chaos.Run(place, seed, pairs)
     with run.going_on():
         for failure in failures:
             run.fail(failure)
@@ -27,8 +27,8 @@ def run_with(place: Path, seed: int, failures: list[Failure]) -> None:
     assert told_by(run.pipeline) == expected(run.fed), run.history
 
 
-def test_a_copy_of_each_pair_dies_within_one_micro_batch(tmp_path: Path) -> None:
-    run_with(tmp_path, 0, [Failure.ONE_OF_EACH])
+def test_a_copy_dies_and_is_replaced(tmp_path: Path) -> None:
+    run_with(tmp_path, 0, [Failure.KILLED], pairs=1)
 
 
 @pytest.mark.slow

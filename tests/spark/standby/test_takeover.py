@@ -23,6 +23,7 @@ from tests.spark.standby.copies import await_in_step, await_primary, await_that,
 pytestmark = pytest.mark.timeout(900)
 
 
+@pytest.mark.slow
 def test_when_the_primary_is_killed_its_twin_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "p"
     pipeline = copies.pair(path)

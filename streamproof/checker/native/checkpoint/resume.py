@@ -144,10 +144,10 @@ class _Division:
 
     def _no_room(self, room: int) -> CheckpointRefused:
         threads = len(self.search.partitions)
+        shares = f" in each of {threads} threads, {threads * room:,} in all" if threads > 1 else ""
         return CheckpointRefused(
-            f"the checkpoint holds {self.states:,} states, and there is room for {room:,} in each "
-            f"of {threads} threads, {threads * room:,} in all, so the search cannot go on. Nothing "
-            "was changed. Raise --states-max or --memory"
+            f"the checkpoint holds {self.states:,} states, and there is room for {room:,}{shares}, "
+            "so the search cannot go on. Nothing was changed. Raise --states-max or --memory"
         )
 
 
