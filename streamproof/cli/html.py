@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +16,22 @@ if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The examples that were run.
+
+    Attributes
+    ----------
+    found : by name, what each reports
+    figures : by name, what was drawn, as SVG
+    """
+
+    found: Mapping[str, Json]
+    figures: Mapping[str, str]
+
+
 def write_html(
-    path: Path,
-    rows: list[Row],
-    reports: list[ProtocolReport],
-    examples: Mapping[str, Json],
-    code: ExitCode,
+    path: Path, rows: list[Row], reports: list[ProtocolReport], examples: Ran, code: ExitCode
 ) -> None:
     """Write the page; folders on the way to it are made."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # for this page alone
@@ -35,10 +46,16 @@ def write_html(
     page = environment.get_template("verify.html").render(
         rows=rows,
         reports=reports,
-        examples=examples,
+        examples=examples.found,
+        figures={name: _drawing(text) for name, text in examples.figures.items()},
         green=code is ExitCode.GREEN,
         version=__version__,
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
+
+
+def _drawing(text: str) -> str:
+    """Give an SVG file's drawing, without what stands before it in a file."""
+    return text[text.index("<svg") :]

@@ -25,12 +25,16 @@ class SparkExample:
     what : what is done to the job
     remark : what it means that the results are equal
     has_rows : whether it can be told how many rows to use
+    has_plot : whether it can draw what happened
+    unit : what its rows are
     """
 
     name: str
     what: str
     remark: str
     has_rows: bool = False
+    has_plot: bool = False
+    unit: str = "flights"
 
     @property
     def path(self) -> Path | None:
@@ -39,12 +43,13 @@ class SparkExample:
         places = (root / "examples" / f"{self.name}.py" for root in (beside, Path.cwd()))
         return next((path for path in places if path.is_file()), None)
 
-    def run(self, rows: int | None) -> Json:
+    def run(self, rows: int | None, plot: Path | None = None) -> Json:
         """Run it in a process of its own; its progress goes straight to the terminal.
 
         Parameters
         ----------
         rows : how many, where the example can be told; None for all
+        plot : where to draw what happened, where the example can
         """
         path = self.path
         if path is None:
@@ -52,6 +57,8 @@ class SparkExample:
         command = [sys.executable, str(path), "--json"]
         if rows is not None and self.has_rows:
             command += ["--rows", str(rows)]
+        if plot is not None and self.has_plot:
+            command += ["--plot", str(plot)]
         ran = subprocess.run(  # noqa: S603 - our own example, by this interpreter
             command, stdout=subprocess.PIPE, text=True, check=False
         )
@@ -68,7 +75,7 @@ class SparkExample:
         """Give its line of the table; `ran` is what its --json prints, or why it says nothing."""
         if "missing" in ran:
             return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
-        counts = f"{ran.get('rows', 0):,} flights"
+        counts = f"{ran.get('rows', 0):,} {self.unit}"
         seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
         if not ran["equal"]:
             return Row(self.name, self.what, "DIFFERS", "bold red", counts, seconds)
@@ -86,6 +93,14 @@ EXAMPLES = (
         "airports",
         "Spark: stall, correct",
         "tentative results came in time, and were all corrected",
+        has_plot=True,
+    ),
+    SparkExample(
+        "takeover",
+        "Spark: kill, take over",
+        "the twin delivered, and each order counts once",
+        has_plot=True,
+        unit="orders",
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from streamproof.cli.html import write_html
+from streamproof.cli.html import Ran, write_html
 from streamproof.cli.options import AsJson, writable_file
 from streamproof.cli.render import console, print_json
 from streamproof.cli.report import Row, rows_of
@@ -52,12 +53,17 @@ def verify(
     if not as_json:
         print_table(console(), table)
     ran: dict[str, Json] = {}
-    for one in EXAMPLES if example else ():
-        ran[one.name] = one.run(rows)
-        table.append(one.row(ran[one.name]))
+    figures: dict[str, str] = {}
+    with TemporaryDirectory() as place:
+        for one in EXAMPLES if example else ():
+            plot = Path(place) / f"{one.name}.svg"
+            ran[one.name] = one.run(rows, plot if html is not None else None)
+            table.append(one.row(ran[one.name]))
+            if plot.is_file():
+                figures[one.name] = plot.read_text(encoding="utf-8")
     code = overall(reports, ran)
     if html is not None:
-        write_html(html, table, reports, ran, code)
+        write_html(html, table, reports, Ran(ran, figures), code)
     if as_json:
         found = [report.to_json() for report in reports]
         print_json({"protocols": found, "examples": ran, "exit_code": int(code)})

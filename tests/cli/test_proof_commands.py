@@ -93,7 +93,7 @@ def test_verify_as_json_gives_what_is_printed(quick):
     ],
 )
 def test_the_examples_outcome_counts(quick, monkeypatch, ran, code, said):
-    monkeypatch.setattr(SparkExample, "run", lambda _example, _rows: ran)
+    monkeypatch.setattr(SparkExample, "run", lambda _example, _rows, _plot: ran)
     shown = run("verify")
     assert shown.exit_code == code
     assert said in shown.stdout
@@ -117,6 +117,18 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
     failing = "import sys; print('{\"equal\": true}'); sys.exit(1)"
     assert ran("failing", failing)["equal"] is False
     assert "missing" in ran("absent", None)
+
+
+def test_what_an_example_draws_is_in_the_page(quick, monkeypatch, tmp_path):
+    def run_and_draw(_example, _rows, plot):
+        plot.write_text("<?xml?>\n<svg><text>what happened</text></svg>", encoding="utf-8")
+        return {"equal": True}
+
+    monkeypatch.setattr(SparkExample, "run", run_and_draw)
+    page = tmp_path / "page.html"
+    assert run("verify", "--html", str(page)).exit_code == ExitCode.GREEN
+    drawn = page.read_text(encoding="utf-8").count("<figure><svg><text>what happened</text></svg>")
+    assert drawn == len(spark_examples.EXAMPLES)
 
 
 def test_every_example_is_there():
