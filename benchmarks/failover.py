@@ -33,9 +33,10 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's users write
 from rich.console import Console
 from rich.table import Table
 
+from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.durable import read_json
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.copies import Copy, Pair
 
 ROOT = Path(__file__).parents[1]
 ORDER_SECONDS, LOOK_SECONDS, AFTER_SECONDS = 0.08, 0.005, 10
@@ -154,7 +155,7 @@ def begin(command: list[str], log: Path) -> subprocess.Popen[bytes]:
     """Start a driver, in a process group of its own."""
     with log.open("ab") as file:
         return subprocess.Popen(
-            [sys.executable, "-c", *command],
+            command,
             cwd=ROOT,
             start_new_session=True,
             stdout=file,
@@ -180,14 +181,13 @@ class Way:
         """Start one driver."""
         if self._replicas == 1:
             asked = f"{str(self.path)!r}, fast={self._name == 'fast'}"
-            command = [f"from benchmarks.failover import run_alone; run_alone({asked})"]
+            program = f"from benchmarks.failover import run_alone; run_alone({asked})"
+            command = [sys.executable, "-c", program]
         else:
             file = self._place / "pair.py"
             text = f"from benchmarks.failover import shop\n\nPIPELINE = shop({str(self.path)!r}, 2)"
             file.write_text(text + "\n", encoding="utf-8")
-            program = "from streamproof.cli import main; main()"
-            which = ["--query=revenue", f"--replica={copy.value}", "--fast-start"]
-            command = [program, "run", str(file), *which]
+            command = copy_command(file, ["--fast-start"], Pair(self.pipeline.queries[0]), copy)
         self.processes[copy] = begin(command, self._place / f"{copy.value}.log")
 
     def await_ready(self, customers: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.exploration import Path
-from streamproof.checker.lasso import Lasso, broken_promises
+from streamproof.checker.lasso import Lasso, broken_promises, never_comes_about
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.lang import OutOfRange, StreamproofError
 from streamproof.lang.model import Call, Model, Move
@@ -172,8 +172,7 @@ def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
     elif run.repeats is not None:
         taken = [move.call for move in run.moves]
         for promise in broken_promises(model, run.states, taken, run.repeats):
-            reason = f"{promise.call} never comes about on this run"
-            found.append(Broken(promise.call.name, reason))
+            found.append(Broken(promise.call.name, never_comes_about(promise.call)))
     elif _is_stuck(model, run.states[-1]) and not properties.is_final(run.states[-1]):
         found.append(Broken(DEADLOCK, STUCK))
     return tuple(dict.fromkeys(found))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from streamproof.checker.properties import judge
@@ -113,6 +114,11 @@ def _asker(model: Model[Any], call: Call, role: Role) -> Callable[[Any], tuple[b
     return is_kept if role is Role.EVENTUALLY else is_made_and_kept
 
 
+def never_comes_about(call: Call) -> str:
+    """Say what is wrong with a run that breaks a promise."""
+    return f"{call} never comes about on this run"
+
+
 def fair_actions(model: Model[Any]) -> Fair:
     """Give the fairness of ground actions, leaving out those that have none."""
     fairness = {method.name: method.fairness for method in model.methods(Role.ACTION)}
@@ -158,8 +164,9 @@ def broken_promises(
     states, taken : the run up to where it repeats itself: one state more than actions
     repeats : how many of the last actions are taken for ever
     """
-    cycle, again = states[len(taken) - repeats :], taken[len(taken) - repeats :]
-    changing = {call for call, a, b in zip(again, cycle, cycle[1:], strict=False) if a != b}
+    first = len(taken) - repeats
+    cycle = states[first:]
+    changing = {call for call, (a, b) in zip(taken[first:], pairwise(cycle), strict=True) if a != b}
     for number, kind in fair_actions(model).items():
         call, act = model.ground_actions[number]
         can = [_changes(act, state, call) for state in cycle]
@@ -171,7 +178,7 @@ def broken_promises(
         waiting = False
         for place, (made, kept) in enumerate(answers):
             waiting = not kept and (waiting or (made and not (promise.from_start and place)))
-        if waiting and not any(kept for _, kept in answers[len(taken) - repeats :]):
+        if waiting and not any(kept for _, kept in answers[first:]):
             found.append(promise)
     return found
 

@@ -7,7 +7,7 @@ of one class, or a map over a third; the reference engine takes such states as t
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
@@ -36,7 +36,7 @@ def is_packable(model: Model[Any]) -> bool:
     """Tell whether the native engine can take a model."""
     try:
         trace_model(type(model))
-        require_packable(model)
+        _require_packable(model, model.initial_states())
     except (Untraceable, WrongDefinition, Unpackable):
         return False
     except Exception:  # noqa: BLE001 - an @init that fails: any engine reports it
@@ -65,10 +65,10 @@ def check_start(model: Model[Any]) -> None:
     for start, state in enumerate(states):
         if outside and (found := outside(state)):
             raise LeftRange.of(model, Path(start, ()), "@init", found)
-    require_packable(model)
+    _require_packable(model, states)
 
 
-def require_packable(model: Model[Any]) -> None:
+def _require_packable(model: Model[Any], states: Iterable[Any]) -> None:
     """Look at a model's fields and initial states.
 
     Raises
@@ -85,7 +85,7 @@ def require_packable(model: Model[Any]) -> None:
             raise _unpackable(model, f"it has two different domains of {value.name}")
     for name, part in field_sorts(type(model)):
         _require(model, part, getattr(model, name), domains, f"its {name}")
-    for state in model.initial_states():
+    for state in states:
         _require(model, sort, state, domains, "in an initial state, ")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamproof.checker.counterexample import lasso_trace
 from streamproof.checker.exploration import INTERRUPTED, Exploration
-from streamproof.checker.lasso import Lasso, Liveness, fair_actions
+from streamproof.checker.lasso import Lasso, Liveness, fair_actions, never_comes_about
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.lang.model import PROMISES, Call, Model, Role
@@ -75,7 +75,7 @@ def _verdict(model: Model[Any], found: Exploration, known: Liveness, name: str) 
 
 
 def _reason(model: Model[Any], call: Call, lasso: Lasso) -> str:
-    reason = f"{call} never comes about on this run"
+    reason = never_comes_about(call)
     if not lasso.cycle and not fair_actions(model):
         reason += ", since no action is declared fair, so all may be postponed for ever"
     return reason

@@ -128,7 +128,7 @@ def print_others(out: Console, report: CheckReport, sized: Sized, shown: Refuted
     """Say how to see the runs that break other promises."""
     for finding in report.findings:
         other = finding.verdict
-        if isinstance(other, Refuted) and other is not shown and other.trace != shown.trace:
+        if isinstance(other, Refuted) and other.trace != shown.trace:
             command = replay_command(other.trace, sized)
             out.print(Text(f"the run that breaks {finding.name}: {command}"), soft_wrap=True)
 

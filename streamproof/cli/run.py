@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,8 @@ from streamproof.models.verdict import ExitCode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from streamproof.spark_bindings.standby.copies import Copy, Pair
 
 
 def run(
@@ -73,18 +76,20 @@ def run(
     return _run_copy(pipeline, (query, replica, partition), suspect_after, stop, session)
 
 
+def copy_command(file: Path, options: Sequence[str], pair: Pair, copy: Copy) -> list[str]:
+    """Give the command line that runs one copy of a pair of a pipeline's file."""
+    program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
+    which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
+    return [*program, str(file), *which, f"--partition={pair.partition}", *options]
+
+
 def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
     from streamproof.spark_bindings.errors import BothCopiesFailed
-    from streamproof.spark_bindings.standby.copies import Copy, Pair
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
     from streamproof.spark_bindings.standby.supervisor import Supervisor
 
-    def command(pair: Pair, copy: Copy) -> list[str]:
-        program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
-        which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
-        return [*program, str(file), *which, f"--partition={pair.partition}", *options]
-
     loaded = load_pipeline(file)
+    command = functools.partial(copy_command, file, options)
     with Supervisor(loaded, command, suspect_after) as supervisor:
         names = ", ".join(f"{name}/{copy.value}" for name, copy in supervisor.status())
         console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -58,6 +59,7 @@ def java_home(choice: JavaChoice = JavaChoice.AUTO) -> Path:
     )
 
 
+@functools.cache
 def java_version(home: Path) -> int | None:
     """Ask a Java for its major version by running it; None if it does not run."""
     try:

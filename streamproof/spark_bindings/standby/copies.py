@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -127,14 +126,3 @@ class CopyDirectory:
     def lock(self) -> Path:
         """The file that its process holds locked."""
         return self.path / "lock"
-
-    def process(self) -> int | None:
-        """Give the number of the process that runs the copy; None if there is none."""
-        if not self.lock.is_file():
-            return None
-        with self.lock.open(encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return int(file.read() or 0)
-        return None

@@ -6,15 +6,11 @@ copy leads, and takes over if the twin has failed. Both step the copy's machines
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event, Lock
-from typing import TextIO
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -25,7 +21,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import CopyRuns, QueryFailed, WrongWiring
+from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.failpoints import reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Turn
 from streamproof.spark_bindings.pipeline import Pipeline
@@ -40,6 +36,7 @@ from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.giving import Giving
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart, Watch
 from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
+from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.merging import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
@@ -108,7 +105,7 @@ def run_copy(
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
-    with _locked(place.own, copy, pair):
+    with locked(place.own, copy, pair):
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
         try:
             run.until(stop or Event())
@@ -287,21 +284,3 @@ class CopyRun:
             checkpoint=self._checkpoint.path,
             on_batch=self.on_batch,
         )
-
-
-@contextmanager
-def _locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
-    """Hold a copy's lock, which its process loses however it ends."""
-    own.path.mkdir(parents=True, exist_ok=True)
-    with own.lock.open("a", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CopyRuns(
-                f"copy {copy.value} of {pair.name} is run by process {own.lock.read_text()}, "
-                "which may be frozen. Two would write one checkpoint. End that one first"
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield file

@@ -28,6 +28,7 @@ from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, pairs_of
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
+from streamproof.spark_bindings.standby.lock import holder
 
 Command = Callable[[Pair, Copy], Sequence[str]]
 """Gives the command line that runs a copy in a process of its own."""
@@ -100,9 +101,9 @@ class Supervisor:
         ------
         CopyRuns : if one is run by a process already, say of a supervisor that was killed
         """
-        running = {copy.running for copy in self._copies.values()} - {None}
+        running = [copy.running for copy in self._copies.values() if copy.running is not None]
         if running:
-            processes = " ".join(map(str, sorted(filter(None, running))))
+            processes = " ".join(map(str, sorted(running)))
             raise CopyRuns(
                 f"copies of pipeline {self._path} are run by processes {processes}: somebody has "
                 "started them, or their supervisor was killed. Two would write one checkpoint, so "
@@ -183,7 +184,7 @@ class _Copy:
     @property
     def running(self) -> int | None:
         """The process that runs it; None if there is none."""
-        return self._own.process()
+        return holder(self._own)
 
     def start(self) -> None:
         """Start it, in a process group of its own: its JVM and workers are to end with it."""

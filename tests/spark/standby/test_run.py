@@ -18,7 +18,8 @@ from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
-from streamproof.spark_bindings.standby.copy_run import _locked, find_pair
+from streamproof.spark_bindings.standby.copy_run import find_pair
+from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark import driver
 from tests.spark.standby import copies
@@ -137,9 +138,9 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
 def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
     pipeline = alone(tmp_path / "p", replicas=2)
     own, pair = directory(pipeline).copy(Copy.A), Pair(pipeline.queries[0])
-    with _locked(own, Copy.A, pair), pytest.raises(CopyRuns, match="copy A of q"):
-        _locked(own, Copy.A, pair).__enter__()
-    with _locked(own, Copy.A, pair):
+    with locked(own, Copy.A, pair), pytest.raises(CopyRuns, match="copy A of q"):
+        locked(own, Copy.A, pair).__enter__()
+    with locked(own, Copy.A, pair):
         pass
 
 

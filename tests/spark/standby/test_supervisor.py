@@ -22,7 +22,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.standby import supervisor as module
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
-from streamproof.spark_bindings.standby.copy_run import _locked
+from streamproof.spark_bindings.standby.lock import holder, locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
 
@@ -156,9 +156,9 @@ def test_copies_that_run_already_are_named_and_left_alone(tmp_path: Path) -> Non
     pipeline = copies.pair(tmp_path / "p")
     pair = Pair(pipeline.queries[0])
     own = PairDirectory.of(PipelineDirectory.open(tmp_path / "p"), pair).copy(Copy.B)
-    with _locked(own, Copy.B, pair), pytest.raises(CopyRuns, match=f"kill {os.getpid()}$"):
+    with locked(own, Copy.B, pair), pytest.raises(CopyRuns, match=f"kill {os.getpid()}$"):
         Supervisor(pipeline, lambda *_: ["false"], BOUND).__enter__()
-    assert own.process() is None
+    assert holder(own) is None
 
 
 @pytest.mark.parametrize("code", [1, 2])
