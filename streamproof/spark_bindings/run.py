@@ -73,9 +73,7 @@ class Run:
         except BaseException:
             self._stop_queries()
             raise
-        checkpoints = {name: directory.checkpoint(name) for name in directory.wiring.queries}
-        logs = {name: channel.log for name, channel in channels.items()}
-        collector = Collector(directory.wiring, directory.snapshots, logs, checkpoints)
+        collector = Collector(directory, queries, channels)
         self._collector = CollectorThread(collector, directory.path)
 
     def wake_collector(self) -> None:
@@ -106,12 +104,7 @@ class Run:
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
                     "Mend the cause, call stop(), then start(spark)"
                 ) from error
-        if self._collector.failure is not None:
-            raise QueryFailed(
-                f"the snapshots of pipeline {self._directory.path} cannot be collected: "
-                f"{self._collector.failure}. Its queries go on. Mend the cause, call stop(), then "
-                "start(spark)"
-            ) from self._collector.failure
+        self._collector.raise_failure()
 
     def await_idle(self, timeout_seconds: float) -> None:
         """Wait until nothing is left to do; see `Pipeline.await_idle`."""
