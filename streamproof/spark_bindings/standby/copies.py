@@ -113,10 +113,25 @@ class PairDirectory:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyDirectory:
-    """What a copy has on disk."""
+class ProcessDirectory:
+    """What a process that is watched has on disk."""
 
     path: Path
+
+    @property
+    def beat(self) -> Path:
+        """The file of its heartbeat."""
+        return self.path / "beat.json"
+
+    @property
+    def lock(self) -> Path:
+        """The file that it holds locked."""
+        return self.path / "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyDirectory(ProcessDirectory):
+    """What a copy has on disk."""
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -132,13 +147,3 @@ class CopyDirectory:
     def kept(self) -> Path:
         """The directory of outputs that may not be delivered."""
         return self.path / "kept"
-
-    @property
-    def beat(self) -> Path:
-        """The file of its heartbeat."""
-        return self.path / "beat.json"
-
-    @property
-    def lock(self) -> Path:
-        """The file that its process holds locked."""
-        return self.path / "lock"

@@ -51,7 +51,11 @@ from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, Tur
 
 SUSPECT_AFTER_SECONDS = 1.0
 """How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
-PROTOCOLS = ("merge_order", "egress")
+PROTOCOLS = {
+    "merge_order": "both copies merge alike",
+    "egress": "a takeover neither loses nor repeats output",
+    "chandy_lamport": "a snapshot is a state that the pipeline could have been in",
+}
 _TICK_SECONDS = 0.01
 _TURNS_KEPT = 200  # behind the slower copy: Spark's checkpoint, too, can be some batches behind
 _log = logging.getLogger("streamproof.standby")
@@ -102,8 +106,8 @@ def run_copy(
     CopiesDiffer : if the twin has delivered other rows
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
-    for protocol in PROTOCOLS:
-        check_certificate(protocol, "a takeover neither loses nor repeats output")
+    for protocol, claim in PROTOCOLS.items():
+        check_certificate(protocol, claim)
     check_session(spark)
     spark = spark.newSession()
     # A batch without new rows would be one that has no turn.
@@ -114,7 +118,7 @@ def run_copy(
     pipeline.take_up_snapshots()
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
-    with locked(place.own, copy, pair):
+    with locked(place.own, f"copy {copy.value} of {pair.name}"):
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
         collector = CollectorThread(
             Collector(directory, pipeline.queries, channels), directory.path
