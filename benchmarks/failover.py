@@ -6,8 +6,9 @@ The query adds up orders by customer, and knows so many customers that its state
 size. An order comes each 80 ms. A pair is run by `streamproof run --fast-start`, copy by copy. A
 plain one is the same pipeline without replicas, in a process that is started again at once, as
 Spark recovers; a fast one has the JVM of `--fast-start` besides. Each round begins anew and ends
-the driver that delivers. What came out must be what was fed, each once. CPU seconds and delays are
-those of the time before the failure.
+the driver that delivers. A pair's lost copy is then started again, and catches up while its twin
+goes on. What came out must be what was fed, each once. CPU seconds and delays are those of the
+time before the failure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -98,6 +100,9 @@ class Measured:
     gap, usual_gap : how long the client was without output around the failure, and usually
     delay : from an order to the output that holds it, before the failure, the median
     cpu : of all processes, per second, before the failure
+    catch_up : from the start of a new copy until it is where its twin is
+    transfer : of it, giving it the twin's state
+    gap_meanwhile : how long the client was without output at most, until then
     """
 
     way: str
@@ -106,6 +111,9 @@ class Measured:
     usual_gap: float
     delay: float
     cpu: float
+    catch_up: float | None = None
+    transfer: float | None = None
+    gap_meanwhile: float | None = None
 
 
 class Client:
@@ -207,6 +215,30 @@ class Way:
             all(beats) and beats[0]["turn"] == beats[1]["turn"] and int(str(beats[0]["turn"])) > 1
         )
 
+    def replace(self, lost: Copy) -> None:
+        """Start a copy again, and wait until it is where its twin is."""
+        process = self.processes[lost]
+        os.killpg(process.pid, signal.SIGKILL)  # it may be frozen, or gone
+        process.wait()
+        (self.path / "queries" / "revenue" / lost.value / "beat.json").unlink(missing_ok=True)
+        self.start(lost)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not self._is_level(lost):
+            assert time.monotonic() < deadline, f"{lost} has not caught up; see {self._place}"
+            time.sleep(0.05)
+
+    def _is_level(self, new: Copy) -> bool:
+        turns = [int(str(beat(self.path, copy).get("turn", 0))) for copy in (new, new.twin)]
+        return turns[0] >= turns[1] - 1
+
+    def transfer_seconds(self, copy: Copy) -> float:
+        """Say how long it took to give a copy its twin's state when it was started last."""
+        said = re.findall(
+            r"is_transferred=True, seconds=([\d.e-]+)",
+            (self._place / f"{copy.value}.log").read_text(encoding="utf-8"),
+        )
+        return float(said[-1])
+
     def primary(self) -> Copy:
         """Name the driver that delivers."""
         if self._replicas == 1:
@@ -258,9 +290,12 @@ def one_round(
             way.start(victim)
         await_output(client, ended)
         time.sleep(AFTER_SECONDS)
+        found = measured(f"{name}, {number.name}", client, ended, cpu)
+        if name == "pair":
+            caught_up(found, way, client, victim)
         client.stop()
         check(way.pipeline, client)
-        return measured(f"{name}, {number.name}", client, ended, cpu)
+        return found
     finally:
         if client is not None:
             client.stop()
@@ -283,6 +318,18 @@ def measured(way: str, client: Client, ended: float, cpu: float) -> Measured:
     delay = statistics.median(client.delays[: len(before)][-30:])
     figures = (after[0] - ended, after[0] - before[-1], usual, delay, cpu)
     return Measured(way, *(round(figure, 2) for figure in figures))
+
+
+def caught_up(found: Measured, way: Way, client: Client, lost: Copy) -> None:
+    """Replace a lost copy, and note what that took and what the client saw of it."""
+    began = time.monotonic()
+    way.replace(lost)
+    done = time.monotonic()
+    found.catch_up = round(done - began, 2)
+    found.transfer = round(way.transfer_seconds(lost), 3)
+    time.sleep(AFTER_SECONDS)
+    near = [moment for moment in client.seen if began - AFTER_SECONDS < moment < done + 1]
+    found.gap_meanwhile = round(max(later - earlier for earlier, later in pairwise(near)), 2)
 
 
 def check(pipeline: Pipeline, client: Client) -> None:
@@ -321,9 +368,10 @@ def main() -> None:
     if chosen.json:
         print(json.dumps([asdict(one) for one in found], indent=2))
         return
-    table = Table("", "first output, s", "gap, s", "usual gap, s", "delay, s", "CPU, s/s")
+    names = ("", "first output", "gap", "usual gap", "delay", "CPU, s/s")
+    table = Table(*names, "catch-up", "transfer", "gap meanwhile", title="seconds")
     for one in found:
-        table.add_row(*(str(value) for value in asdict(one).values()))
+        table.add_row(*("" if value is None else str(value) for value in asdict(one).values()))
     Console().print(table)
 
 

@@ -1,4 +1,4 @@
-"""`streamproof snapshot take | list | show | restore`: snapshots, without a Spark session."""
+"""`streamproof snapshot take | list | show | restore | remove`, without a Spark session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings import Snapshot
 
 snapshot_app = typer.Typer(
-    help="Take, list, show and restore the snapshots of a pipeline.", no_args_is_help=True
+    help="Take, list, show, restore and remove the snapshots of a pipeline.", no_args_is_help=True
 )
 
 PipelinePath: TypeAlias = Annotated[
@@ -145,6 +145,15 @@ def restore(
     return ExitCode.GREEN
 
 
+def remove(pipeline: PipelinePath, snapshot: SnapshotName) -> ExitCode:
+    """Remove a snapshot that will not be restored: what it keeps may go with the next vacuum."""
+    from streamproof.spark_bindings import remove_snapshot
+
+    remove_snapshot(pipeline, snapshot)
+    console().print(f"removed {snapshot} of {pipeline}", markup=False)
+    return ExitCode.GREEN
+
+
 def _as_json(snapshot: Snapshot) -> Json:
     done = snapshot.completed_at
     return {
@@ -176,3 +185,4 @@ snapshot_app.command("take")(with_exit_code(take))
 snapshot_app.command("list")(with_exit_code(list_))
 snapshot_app.command("show")(with_exit_code(show))
 snapshot_app.command("restore")(with_exit_code(restore))
+snapshot_app.command("remove")(with_exit_code(remove))

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings.restore import (
         Replay,
         list_snapshots,
+        remove_snapshot,
         restore_snapshot,
         show_snapshot,
         take_snapshot,
     )
+    from streamproof.spark_bindings.retention import vacuum
     from streamproof.spark_bindings.run import PipelineStatus, QueryStatus
     from streamproof.spark_bindings.session import spark_session
     from streamproof.spark_bindings.snapshot import ChannelState, Snapshot, SnapshotStatus
@@ -38,10 +40,12 @@ __all__ = [
     "Snapshot",
     "SnapshotStatus",
     "list_snapshots",
+    "remove_snapshot",
     "restore_snapshot",
     "show_snapshot",
     "spark_session",
     "take_snapshot",
+    "vacuum",
 ]
 
 _HOMES = {
@@ -58,10 +62,12 @@ _HOMES = {
     "Snapshot": "snapshot",
     "SnapshotStatus": "snapshot",
     "list_snapshots": "restore",
+    "remove_snapshot": "restore",
     "restore_snapshot": "restore",
     "show_snapshot": "restore",
     "spark_session": "session",
     "take_snapshot": "restore",
+    "vacuum": "retention",
 }
 
 

@@ -18,13 +18,16 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from streamproof.spark_bindings.data_files import read_file
-from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut
+from streamproof.spark_bindings.durable import read_json
+from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut, VacuumedRows
 from streamproof.spark_bindings.names import Position, SnapshotId
 
 MARKER_KEY = "streamproof.marker"
 PIPELINE_KEY = "streamproof.pipeline"
 COMMIT_KEY = "streamproof.commit"
 LANE_KEY = "streamproof.lane"
+RETENTION_FILE = "_streamproof_retention.json"
+"""In a channel's directory: up to which position rows were removed, since nobody needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +186,26 @@ class ChannelLog:
             )
         return messages
 
+    def vacuumed(self) -> Position:
+        """Give the position up to which rows were removed; 0 if none were."""
+        note = read_json(self.path / RETENTION_FILE, "until")
+        return Position(0 if note is None else note["until"])
+
     def batches(self, entries: Iterable[Entry], columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Read the rows of commits, in order, in Arrow batches."""
+        """Read the rows of commits, in order, in Arrow batches.
+
+        Raises
+        ------
+        VacuumedRows : if some were removed
+        """
+        gone = self.vacuumed()
         for entry in entries:
+            if entry.is_message and entry.position <= gone:
+                raise VacuumedRows(
+                    f"the rows of channel {self.path} up to position {gone} were removed by "
+                    "streamproof vacuum, since no query and no snapshot needs them. Those behind "
+                    f"it are there. Read from there: rows(after={gone})"
+                )
             for file in entry.files:
                 yield from read_file(self.path / file.path, columns)
 

@@ -66,5 +66,6 @@ def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     except FileNotFoundError:
         raise ChannelDamaged(
             f"the data file {path} of a channel is gone. The rows in it are lost to its readers. "
-            "Never vacuum a channel; restore the file from a backup, or restore a snapshot"
+            "Only streamproof vacuum knows which ones nobody needs: never use another vacuum. "
+            "Restore the file from a backup, or restore a snapshot"
         ) from None

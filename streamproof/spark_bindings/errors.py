@@ -27,6 +27,7 @@ __all__ = [
     "UnknownSnapshot",
     "UnsuitableSession",
     "UnverifiedProtocol",
+    "VacuumedRows",
     "WrongArgument",
     "WrongRows",
     "WrongSchema",
@@ -40,6 +41,10 @@ class NotAPipeline(StreamproofError, ValueError):
 
 class DamagedFile(StreamproofError, ValueError):
     """A file of a pipeline does not hold what was written there."""
+
+
+class VacuumedRows(StreamproofError, ValueError):
+    """Rows were asked for that were removed, because no query and no snapshot needs them."""
 
 
 class WrongArgument(StreamproofError, TypeError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 
 from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import ChannelLog, commit_file, copy_without_rows
+from streamproof.spark_bindings.channel_log import ChannelLog, Entry, commit_file, copy_without_rows
 from streamproof.spark_bindings.checkpoint import begin_new_life
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up
 from streamproof.spark_bindings.durable import link_or_copy
@@ -73,6 +73,18 @@ def take_snapshot(path: Path | str) -> SnapshotId:
         channel = Channel(source.channel_path(name), name, pipeline=source.id)
         FeedProcess(source.feeds, channel, source.snapshots).initiate(snapshot)
     return snapshot
+
+
+def remove_snapshot(path: Path | str, snapshot: str) -> None:
+    """Remove what a snapshot keeps: it is abandoned from then on. May be repeated.
+
+    Raises
+    ------
+    NotAPipeline : if the directory is none
+    UnknownSnapshot : if it has no such snapshot
+    """
+    files = PipelineDirectory.open(Path(path)).snapshots
+    files.abandon(files.read(SnapshotId(snapshot)).id, "it was removed")
 
 
 def restore_snapshot(
@@ -158,11 +170,22 @@ def _clone_channel(
     link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
     for entry in log.entries(Position(0), until):
         here, there = (commit_file(path, entry.position) for path in (log.path, target))
-        if entry.position > markers[entry.lane]:
+        is_cut = entry.position <= markers[entry.lane]
+        if is_cut and _link_rows(log, entry, target):
+            link_or_copy(here, there)
+        else:
             copy_without_rows(here, there)
-            continue
-        for file in entry.files:
-            link_or_copy(log.path / file.path, target / file.path)
-        link_or_copy(here, there)
     if until >= _INDEX_COMMITS_MIN:
         DeltaTable(target).create_checkpoint()
+
+
+def _link_rows(log: ChannelLog, entry: Entry, target: Path) -> bool:
+    """Link the files of a commit; tell whether they are there: no reader needs vacuumed ones."""
+    try:
+        for file in entry.files:
+            link_or_copy(log.path / file.path, target / file.path)
+    except FileNotFoundError:
+        if entry.position > log.vacuumed():
+            raise
+        return False
+    return True

@@ -237,8 +237,9 @@ class SnapshotFiles:
         reached(Failpoint.MANIFEST_WRITTEN, snapshot)
 
     def abandon(self, snapshot: SnapshotId, reason: str) -> None:
-        """Say that a snapshot will never be complete, and why; its copies are removed."""
+        """Say that a snapshot will not be restored, and why; its copies are removed."""
         write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
+        (self.path / snapshot / "manifest.json").unlink(missing_ok=True)
         shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
 
     def _states(self, snapshot: SnapshotId) -> dict[ProcessName, RecordedState]:

@@ -1,0 +1,182 @@
+"""Retention: rows of a channel go when no copy of any reader may need them again.
+
+Here the pure machine of `streamproof.protocols.flux` meets channels. For each process that reads
+it, a channel is a producer without a twin: its tuples are the commits, and it keeps them for each
+copy of that process until this copy has acknowledged them. A copy acknowledges what its checkpoint
+holds. So the acks cross: what one copy has, its twin may still lack, and a copy that is replaced
+begins in a state which its twin has acknowledged.
+
+Nothing is appended or lost by it but rows: positions stay, and a commit whose rows are gone is a
+commit without rows to whoever reads the Delta table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from deltalake import CommitProperties, DeltaTable
+from deltalake.transaction import AddAction, RemoveAction
+
+from streamproof.lang import Domain, Map
+from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on_ack
+from streamproof.spark_bindings.certificate import check_certificate
+from streamproof.spark_bindings.channel_log import RETENTION_FILE, ChannelLog, Entry
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.collector import Participant
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.errors import PurgedCheckpoint
+from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
+from streamproof.spark_bindings.snapshot import SnapshotStatus
+from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+
+RETENTION_KEY = "streamproof.retention"
+"""What a commit that removes rows says of itself: the position up to which it does."""
+_PROTOCOL = "flux"
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """What a vacuum has removed from a channel, or would remove.
+
+    Attributes
+    ----------
+    until : the last position whose rows nobody needs
+    commits, rows, size : of what is removed, the size in bytes
+    """
+
+    channel: ChannelName
+    until: Position
+    commits: int
+    rows: int
+    size: int
+
+
+def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
+    """Remove the rows that no copy of any query, and no snapshot, needs any more.
+
+    Channels that no query reads are left as they are: whoever reads them is outside. May be called
+    while the pipeline runs, in any process, and repeated after a crash. Needs no Spark session.
+
+    Parameters
+    ----------
+    path, dry_run : the pipeline's directory, and whether to tell only
+
+    Raises
+    ------
+    NotAPipeline : if the directory is none
+    UnverifiedProtocol : if the protocol is not the certified one
+    """
+    check_certificate(_PROTOCOL, "what a copy may still need is kept")
+    directory = PipelineDirectory.open(Path(path))
+    readers = list(_readers(directory))
+    found = []
+    for channel in directory.wiring.channels:
+        if directory.wiring.readers(channel):
+            log = directory.log(channel)
+            note = read_json(log.path / RETENTION_FILE, "done") or {"done": 0}
+            done = Position(note["done"])
+            ends = [_discarded(log, r, channel, done) for r in readers if channel in r.inputs]
+            until = min([*ends, *_kept_by_snapshots(directory, channel)])
+            found.append(_remove(log, channel, done, until, dry_run=dry_run))
+    return found
+
+
+def _readers(directory: PipelineDirectory) -> Iterator[Participant]:
+    """Give the processes that a pipeline's queries have run as, as its directory tells."""
+    for query, inputs in directory.wiring.inputs.items():
+        pairs = directory.pair_paths(query)
+        if not pairs:
+            yield Participant(ProcessName(query), inputs, (directory.checkpoint(query),))
+        for pair in pairs:
+            both = tuple(PairDirectory(pair).copy(copy).checkpoint for copy in Copy)
+            yield Participant(ProcessName(pair.name), inputs, both)
+
+
+def _discarded(
+    log: ChannelLog, reader: Participant, channel: ChannelName, done: Position
+) -> Position:
+    """Step the machine for what a reader's copies acknowledge; give what it keeps for none.
+
+    Parameters
+    ----------
+    log, channel, reader : what is read, and by whom
+    done : what was discarded before
+    """
+    names = tuple(copy.value for copy in Copy)[: len(reader.checkpoints)]
+    copies: Domain[str] = Domain.of("copy", names)
+    outlet = Outlet(done, acked=done, incarnation=0, feeds=False, sent=0)
+    producer = Producer(next=log.last(), single=True, outlets=Map.fill(copies, outlet))
+    begin = dict.fromkeys(names, done)
+    for name, checkpoint in zip(names, reader.checkpoints, strict=True):
+        acknowledged = _acknowledged(checkpoint, channel)
+        producer, effects = on_ack(producer, name, name, 0, acknowledged)
+        for effect in effects:
+            match effect:
+                case Discard(copy, end):
+                    begin[copy] = Position(end)
+                case SendTuples():
+                    raise AssertionError("readers of a channel read it themselves")
+                case _:
+                    assert_never(effect)
+    return min(begin.values())
+
+
+def _acknowledged(checkpoint: Checkpoint, channel: ChannelName) -> Position:
+    """Give what a copy need not read again: a restart goes on behind its last completed batch."""
+    batch = checkpoint.last_committed()
+    if batch is None:
+        return Position(0)
+    try:
+        return checkpoint.received(batch).get(channel, Position(0))
+    except PurgedCheckpoint:
+        return Position(0)  # the copy is just replaced
+
+
+def _kept_by_snapshots(directory: PipelineDirectory, channel: ChannelName) -> Iterator[Position]:
+    """Give, for each snapshot and reader, what was received: what is behind it is kept."""
+    for name in directory.snapshots.ids():
+        snapshot = directory.snapshots.read(name)
+        if snapshot.status is SnapshotStatus.ABANDONED:
+            continue
+        # Who has not recorded yet will have received at least what it has acknowledged by now.
+        for process, state in snapshot.states.items():
+            query = QueryName(process.partition(".")[0])
+            if channel in directory.wiring.inputs[query]:
+                yield state.received.get(channel, Position(0))
+
+
+def _remove(
+    log: ChannelLog, channel: ChannelName, done: Position, until: Position, *, dry_run: bool
+) -> Vacuumed:
+    note = log.path / RETENTION_FILE
+    entries = [entry for entry in log.entries(done, until) if entry.is_message]
+    files = [log.path / file.path for entry in entries for file in entry.files]
+    size = sum(file.stat().st_size for file in files if file.exists())
+    if not dry_run and until > done:
+        # Readers look there first. If this is killed, the next vacuum begins at `done` again.
+        write_json(note, {"until": until, "done": done})
+        _take_out(log, entries, until)
+        for file in files:
+            file.unlink(missing_ok=True)
+        write_json(note, {"until": until, "done": until})
+    rows = sum(entry.rows for entry in entries)
+    return Vacuumed(channel, max(until, done), len(entries), rows, size)
+
+
+def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
+    """Take the files of commits out of the Delta table, as far as they are in it."""
+    table, now = DeltaTable(log.path), int(time.time() * 1000)
+    there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
+    files = [file.path for entry in entries for file in entry.files if file.path in there]
+    if files:
+        # The table is append-only: Delta lets go of rows alone that are declared as no change.
+        gone: list[AddAction | RemoveAction] = [
+            RemoveAction(path=path, data_change=False, deletion_timestamp=now) for path in files
+        ]
+        said = CommitProperties(custom_metadata={RETENTION_KEY: str(until)})
+        table.create_write_transaction(gone, "append", table.schema(), commit_properties=said)

@@ -1,0 +1,258 @@
+"""Rows of a channel go when nobody needs them: no copy of a reader, and no snapshot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+from streamproof.spark_bindings import (
+    Pipeline,
+    Query,
+    Replay,
+    remove_snapshot,
+    retention,
+    vacuum,
+)
+from streamproof.spark_bindings.channel_log import RETENTION_FILE
+from streamproof.spark_bindings.durable import write_json
+from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
+from streamproof.spark_bindings.names import LaneName, Position, ProcessName
+from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
+from streamproof.spark_bindings.standby.copies import Copy
+from tests.spark.handmade import ONE, A, batch, spark_checkpoint, write
+from tests.spark.standby import copies
+from tests.spark.standby.copies import await_in_step, await_that, is_complete
+from tests.spark.test_restore import collector_of
+
+
+def pipeline_at(path: Path, fed: int = 6, **more: int) -> Pipeline:
+    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
+    pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+    for number in range(1, fed + 1):
+        pipeline.channel("a").append(pa.table({"x": [number]}))
+    return pipeline
+
+
+def pair_at(path: Path, *taken: int) -> Pipeline:
+    """Make a pair whose copies have taken so many of six commits; batch n takes commit n + 1."""
+    pipeline = pipeline_at(path, replicas=2)
+    (path / "queries/q/order").mkdir(parents=True)
+    for copy, number in zip(Copy, taken, strict=False):
+        spark_checkpoint(path / "queries/q" / copy.value / "checkpoint", last=number - 1)
+    return pipeline
+
+
+def left(pipeline: Pipeline) -> list[int]:
+    """Give the numbers that any reader of the Delta table finds, and check that their files are
+    the only ones.
+    """
+    table = DeltaTable(pipeline.channel("a").path)
+    assert len(list(pipeline.channel("a").path.glob("*.parquet"))) == len(table.file_uris())
+    return sorted(table.to_pyarrow_table()["x"].to_pylist())
+
+
+def test_what_the_slower_copy_lacks_is_kept(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 2)
+    (found,) = vacuum(pipeline.path)
+    assert (found.channel, found.until, found.commits, found.rows) == ("a", 2, 2, 2)
+    assert left(pipeline) == [3, 4, 5, 6]
+    spark_checkpoint(pipeline.path / "queries/q/B/checkpoint", last=4)
+    assert vacuum(pipeline.path)[0].until == 4
+    assert left(pipeline) == [5, 6]
+
+
+def test_of_a_copy_that_is_gone_counts_what_it_has_acknowledged(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 2)
+    vacuum(pipeline.path)
+    (tmp_path / "p/queries/q/B/checkpoint").rename(tmp_path / "gone")
+    spark_checkpoint(pipeline.path / "queries/q/A/checkpoint", last=5)
+    assert vacuum(pipeline.path)[0].until == 2
+    assert left(pipeline) == [3, 4, 5, 6]
+
+
+def test_a_copy_that_never_was_keeps_everything(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 6)
+    assert vacuum(pipeline.path)[0].until == 0
+    assert left(pipeline) == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_slowest_of_several_readers_decides(tmp_path: Path) -> None:
+    queries = [
+        Query(name, inputs=("a",), output=output, plan=lambda rows: rows)
+        for name, output in (("q", "b"), ("r", "c"))
+    ]
+    channels = dict.fromkeys("abc", "x long")
+    pipeline = Pipeline(tmp_path / "p", channels=channels, queries=queries)
+    for number in range(6):
+        pipeline.channel("a").append(pa.table({"x": [number]}))
+    spark_checkpoint(tmp_path / "p/queries/q/checkpoint", last=4)
+    spark_checkpoint(tmp_path / "p/queries/r/checkpoint", last=1)
+    assert [(one.channel, one.until) for one in vacuum(pipeline.path)] == [("a", 2)]
+
+
+def test_who_reads_what_is_gone_is_told_from_where_it_is_there(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 3)
+    vacuum(pipeline.path)
+    rows = pipeline.channel("a")
+    with pytest.raises(VacuumedRows, match=r"up to position 3 .*rows\(after=3\)"):
+        rows.rows()
+    assert rows.rows(after=3)["x"].to_pylist() == [4, 5, 6]
+    (rows.path / rows.log.entry(Position(5)).files[0].path).unlink()
+    with pytest.raises(ChannelDamaged, match="never use another vacuum"):
+        rows.rows(after=3)
+
+
+def snapshot_by_hand(path: Path) -> Pipeline:
+    """Cut a query when it had received 2 of 6 commits, and let it go on to the sixth."""
+    pipeline = pipeline_at(path)
+    files = SnapshotFiles(path / "snapshots")
+    name = pipeline.snapshot()  # commit 7
+    pipeline.channel("a").append(pa.table({"x": [8]}))
+    spark_checkpoint(path / "queries/q/checkpoint", last=5)
+    process = ProcessName("q")
+    files.save_state(name, process, RecordedState(batch(1), {A: Position(2)}))
+    return pipeline
+
+
+def complete(pipeline: Pipeline) -> None:
+    SnapshotFiles(pipeline.path / "snapshots").save_channels(
+        ONE, ProcessName("q"), {LaneName("a"): 4}
+    )
+    pipeline.channel("b").append_marker_once(ONE)
+    assert not collector_of(pipeline).collect()
+
+
+@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize(
+    ("replay", "there"), [(Replay.NONE, [3, 4, 5, 6]), (Replay.ALL, [3, 4, 5, 6, 8])]
+)
+def test_a_snapshot_keeps_what_its_restored_pipeline_will_read(
+    tmp_path: Path, replay: Replay, there: list[int], *, is_complete: bool
+) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    if is_complete:
+        complete(pipeline)
+    assert vacuum(pipeline.path)[0].until == 2
+    if not is_complete:
+        complete(pipeline)
+    restored = pipeline.restore(ONE, into=tmp_path / "r", replay=replay)
+    assert left(restored) == there
+    assert restored.channel("a").rows()["x"].to_pylist() == there
+    assert restored.channel("a").log.last() >= 7
+
+
+def test_a_snapshot_that_is_removed_keeps_nothing(tmp_path: Path) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    complete(pipeline)
+    vacuum(pipeline.path)
+    for _ in range(2):
+        remove_snapshot(pipeline.path, ONE)
+        (found,) = pipeline.snapshots()
+        assert (found.status.value, found.reason) == ("abandoned", "it was removed")
+    assert vacuum(pipeline.path)[0].until == 6
+    assert left(pipeline) == [8]
+
+
+class KilledError(BaseException):
+    """What a kill is to a test."""
+
+
+def die(*_: object, **__: object) -> None:
+    raise KilledError
+
+
+def die_at_the_end(path: Path, value: dict[str, int]) -> None:
+    if path.name == RETENTION_FILE and value["done"] > 0:
+        raise KilledError
+    write_json(path, value)
+
+
+@pytest.mark.parametrize(
+    ("place", "call", "killed"),
+    [
+        (DeltaTable, "create_write_transaction", die),
+        (Path, "unlink", die),
+        (retention, "write_json", die_at_the_end),
+    ],
+    ids=["commit", "removal", "end"],
+)
+def test_a_vacuum_that_is_killed_is_done_again(
+    tmp_path: Path, place: object, call: str, killed: Callable[..., None]
+) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 3)
+    note = pipeline.channel("a").path / RETENTION_FILE
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, call, killed)
+        with pytest.raises(KilledError):
+            vacuum(pipeline.path)
+    assert json.loads(note.read_text()) == {"until": 3, "done": 0}
+    with pytest.raises(VacuumedRows):
+        pipeline.channel("a").rows()
+    assert vacuum(pipeline.path)[0].until == 3
+    assert json.loads(note.read_text()) == {"until": 3, "done": 3}
+    assert left(pipeline) == [4, 5, 6]
+    last = pipeline.channel("a").log.last()
+    assert vacuum(pipeline.path)[0].commits == 0
+    assert pipeline.channel("a").log.last() == last
+
+
+def test_rows_that_nobody_committed_are_left_alone(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 3)
+    write(pipeline.channel("a").path / "turn-1-A-x.parquet", "kept by a copy")
+    vacuum(pipeline.path)
+    assert (pipeline.channel("a").path / "turn-1-A-x.parquet").exists()
+
+
+def test_the_command_tells_and_removes(tmp_path: Path) -> None:
+    pipeline = pair_at(tmp_path / "p", 4, 3)
+    before = sorted(pipeline.path.rglob("*"))
+    for options, removed in ((["--dry-run"], "would be removed"), ([], "removed")):
+        ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), *options])
+        assert ran.exit_code == ExitCode.GREEN, ran.output
+        assert "position 3" in ran.output
+        assert "3 commits" in ran.output
+        assert removed in ran.output
+        assert (sorted(pipeline.path.rglob("*")) == before) is bool(options)
+    ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), "--json"])
+    assert json.loads(ran.output)["channels"][0]["until"] == 3
+    assert CliRunner().invoke(app, ["vacuum", str(tmp_path / "none")]).exit_code == 2
+    ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), "000009"])
+    assert ran.exit_code == ExitCode.WRONG_USE
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_pair_misses_nothing_while_its_inputs_are_vacuumed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    pipeline = copies.pair(tmp_path / "p")
+    copies.feed(pipeline, 0, 4)
+    running = {copy: copies.Here(pipeline.path, copy, spark) for copy in Copy}
+    await_that(lambda: is_complete(pipeline, 4), "the first output")
+    await_in_step(pipeline.path)
+    running[Copy.B].stop()
+    copies.feed(pipeline, 4, 8)
+    await_that(lambda: is_complete(pipeline, 8), "output of one copy")
+    assert any(found.commits for found in vacuum(pipeline.path))
+    running[Copy.B] = copies.Here(pipeline.path, Copy.B, spark)
+    await_in_step(pipeline.path)
+    copies.feed(pipeline, 8, 10)
+    await_that(lambda: is_complete(pipeline, 10), "more output")
+    await_in_step(pipeline.path)
+    until = [found.until for found in vacuum(pipeline.path)]
+    assert sum(until) >= 8
+    copies.feed(pipeline, 10, 12)
+    await_that(lambda: is_complete(pipeline, 12), "the last output")
+    for copy in running.values():
+        copy.stop()
+        assert copy.failure is None
+    copies.check_history(pipeline, 12)
