@@ -35,10 +35,12 @@ from tests.spark.standby.copies import await_that
 from tests.spark.standby.supervised import Supervised
 
 ROWS_PER_COMMIT = 20
-COMMIT_SECONDS = 2.0
-"""Between two commits. A micro-batch takes half a second of CPU, and four copies take each."""
-BACKLOG_MAX = 4
+COMMIT_SECONDS = 3.0
+"""Between two commits. Four copies take each, for half a second of CPU, while others start."""
+BACKLOG_MAX = 3
 """Commits that the slower pair has not taken yet: more would only be work for the end of a run."""
+BATCH_SECONDS = 1.0
+"""What a micro-batch takes while copies start."""
 BOUND_SECONDS = 2.0
 """After which a copy is suspected: four JVMs share two cores here."""
 OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--memory=512m", "--cores=1", "--fast-start")
@@ -227,7 +229,7 @@ class Run:
             case Failure.ONE_OF_EACH:
                 for each in self._pairs:
                     self._send(each, self._random.choice(list(Copy)), signal.SIGKILL)
-                    time.sleep(self._random.uniform(0, COMMIT_SECONDS))
+                    time.sleep(self._random.uniform(0, BATCH_SECONDS))
             case Failure.BOTH:
                 self._lose(pair, copy)
 
@@ -267,7 +269,7 @@ class Run:
     def _lose(self, pair: str, copy: Copy) -> None:
         """Kill both copies of a pair: it is said at once, everything ends, and is started again."""
         self._send(pair, copy, signal.SIGKILL)
-        time.sleep(self._random.uniform(0, COMMIT_SECONDS))
+        time.sleep(self._random.uniform(0, BATCH_SECONDS))
         self._send(pair, copy.twin, signal.SIGKILL)
         assert isinstance(self._copies.failed(), BothCopiesFailed), self._copies.failure
         self._copies = self._supervised()
