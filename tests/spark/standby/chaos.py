@@ -67,6 +67,21 @@ class Failure(Enum):
     BOTH = "both copies of a pair are killed, within one micro-batch"
 
 
+ALONE = (Failure.KILLED, Failure.FROZEN)
+IN_CATCH_UP = (Failure.KILLED_IN_CATCH_UP, Failure.FROZEN_IN_CATCH_UP)
+AT_ONCE = (Failure.ONE_OF_EACH, Failure.BOTH)
+FREEZES = (Failure.FROZEN, Failure.FROZEN_IN_CATCH_UP)
+
+
+def chosen(chance: Random) -> list[Failure]:
+    """Choose a run's failures: of each kind one, and among them a freeze."""
+    found: list[Failure] = []
+    while not {*FREEZES} & {*found}:
+        found = [chance.choice(kind) for kind in (ALONE, IN_CATCH_UP, AT_ONCE)]
+    chance.shuffle(found)
+    return found
+
+
 def delays(rows: DataFrame) -> DataFrame:
     """Plan: running totals of each carrier."""
     delay = F.col("dep_delay")
@@ -184,7 +199,7 @@ class Run:
             f"PIPELINE = chaos.pipeline_at(Path({str(place / 'p')!r}), {pairs})\n"
         )
         self._wakes: dict[str, Timer] = {}
-        self._seen = 0
+        self._read_until = 0
         self.history: list[str] = []
 
     @contextmanager
@@ -305,9 +320,9 @@ class Run:
 
     def _has_told(self, due: dict[str, list[Row]]) -> bool:
         end = self.pipeline.channel("delays").log.last()
-        if end == self._seen:
+        if end == self._read_until:
             return False
-        self._seen = end
+        self._read_until = end
         told = told_by(self.pipeline)
         newest = {carrier: rows[-1] for carrier, rows in told.items()}
         return all(newest.get(carrier) == rows[-1] for carrier, rows in due.items())
