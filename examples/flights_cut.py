@@ -13,7 +13,7 @@ from typing import Any
 from flights_results import result
 
 from streamproof.spark_bindings import Pipeline, Snapshot
-from streamproof.spark_bindings.names import ChannelName, QueryName
+from streamproof.spark_bindings.names import LaneName, ProcessName
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def measure(pipeline: Pipeline, snapshot: Snapshot) -> Cut:
 
 
 def _measure(pipeline: Pipeline, snapshot: Snapshot, query: str) -> QueryAtCut:
-    state = snapshot.states[QueryName(query)]
+    state = snapshot.states[ProcessName(query)]
     parts = [part for part in snapshot.channels if part.reader == query]
     return QueryAtCut(
         batch=state.batch,
@@ -73,11 +73,11 @@ def _measure(pipeline: Pipeline, snapshot: Snapshot, query: str) -> QueryAtCut:
 
 def _rows_in_state(pipeline: Pipeline, snapshot: Snapshot, query: str) -> int:
     output = next(q.output for q in pipeline.queries if q.name == query)
-    given = len(result(pipeline, output, snapshot.markers[ChannelName(output)]))
+    given = len(result(pipeline, output, snapshot.markers[LaneName(output)]))
     if query != "rotations":
         return given  # a total, or an alert, stays in the state when it was given
     # The planes' days are over, and forgotten, when their departures are given.
-    return _departed(pipeline, snapshot.states[QueryName(query)].received) - given
+    return _departed(pipeline, snapshot.states[ProcessName(query)].received) - given
 
 
 def _departed(pipeline: Pipeline, received: Mapping[Any, int]) -> int:

@@ -16,6 +16,8 @@ import typer
 from streamproof.cli.render import console, error_console
 from streamproof.models.verdict import ExitCode
 
+_PROGRAM = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -37,6 +39,9 @@ def run(
     memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
     cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
     *,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Run the queries without replicas, unsupervised.")
+    ] = False,
     fast_start: Annotated[
         bool,
         typer.Option(
@@ -46,13 +51,15 @@ def run(
         ),
     ] = False,
 ) -> ExitCode:
-    """Run a pipeline's queries with replicas, and replace copies that fail.
+    """Run a pipeline, and start again what fails: copies of pairs, and queries without replicas.
 
     Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 a copy was replaced by its twin, or
     data may be lost.
     """
     if (query == "") != (replica == ""):
         raise typer.BadParameter("one copy is named by both --query and --replica")
+    if alone and query != "":
+        raise typer.BadParameter("--alone runs what has no replicas; leave out --query")
     if replica not in ("", "A", "B"):
         raise typer.BadParameter(f"{replica} is neither A nor B", param_hint="--replica")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
@@ -61,7 +68,7 @@ def run(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     options = [f"--suspect-after={suspect_after}", f"--memory={memory}", f"--cores={cores}"]
-    if query == "":
+    if query == "" and not alone:
         options += ["--fast-start"] if fast_start else []
         return _supervise(pipeline, options, suspect_after, stop)
 
@@ -69,18 +76,19 @@ def run(
         from streamproof.spark_bindings import spark_session
         from streamproof.spark_bindings.fast_start import java_options
 
-        name = f"{query}/{replica}"
+        name = "alone" if alone else f"{query}/{replica}"
         settings = {"spark.driver.extraJavaOptions": java_options()} if fast_start else {}
         return spark_session(name, memory=memory, cores=cores, settings=settings)
 
+    if alone:
+        return _run_alone(pipeline, suspect_after, stop, session)
     return _run_copy(pipeline, (query, replica, partition), suspect_after, stop, session)
 
 
 def copy_command(file: Path, options: Sequence[str], pair: Pair, copy: Copy) -> list[str]:
     """Give the command line that runs one copy of a pair of a pipeline's file."""
-    program = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
     which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
-    return [*program, str(file), *which, f"--partition={pair.partition}", *options]
+    return [*_PROGRAM, str(file), *which, f"--partition={pair.partition}", *options]
 
 
 def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
@@ -90,14 +98,32 @@ def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event
 
     loaded = load_pipeline(file)
     command = functools.partial(copy_command, file, options)
-    with Supervisor(loaded, command, suspect_after) as supervisor:
-        names = ", ".join(f"{name}/{copy.value}" for name, copy in supervisor.status())
+    alone = [*_PROGRAM, str(file), "--alone", *options]
+    with Supervisor(loaded, command, suspect_after, alone) as supervisor:
+        copies = [f"{name}/{copy.value}" for name, copy in supervisor.status()]
+        names = ", ".join([*copies, *(q.name for q in loaded.queries if q.replicas == 1)])
         console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
         try:
             supervisor.until(stop)
         except BothCopiesFailed as error:
             _tell(error)
             return ExitCode.UNDETERMINED
+    return ExitCode.GREEN
+
+
+def _run_alone(
+    file: Path, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
+) -> ExitCode:
+    from streamproof.spark_bindings.errors import CopyRuns, FencedDriver, QueryFailed
+    from streamproof.spark_bindings.standby.alone_run import run_alone
+    from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
+
+    loaded = load_pipeline(file)
+    try:
+        run_alone(loaded, session(), bound_seconds=bound_seconds, stop=stop)
+    except (CopyRuns, FencedDriver, QueryFailed) as error:
+        _tell(error)  # started again, the queries go on
+        return ExitCode.UNDETERMINED
     return ExitCode.GREEN
 
 

@@ -1,7 +1,8 @@
-"""`streamproof snapshot list | show | restore`: a pipeline's snapshots, without a Spark session."""
+"""`streamproof snapshot take | list | show | restore`: snapshots, without a Spark session."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings import Snapshot
 
 snapshot_app = typer.Typer(
-    help="List, show and restore the snapshots of a pipeline.", no_args_is_help=True
+    help="Take, list, show and restore the snapshots of a pipeline.", no_args_is_help=True
 )
 
 PipelinePath: TypeAlias = Annotated[
@@ -28,7 +29,40 @@ SnapshotName: TypeAlias = Annotated[
     str,
     typer.Argument(metavar="SNAPSHOT", help="A snapshot's id, as in: streamproof snapshot list."),
 ]
+_POLL_SECONDS = 0.1
 COLOURS = {"complete": "green", "requested": "yellow", "abandoned": "red"}
+
+
+def take(
+    pipeline: PipelinePath,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait until it is whole.")] = 0.0,
+    *,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Begin a snapshot of a pipeline. It completes while the pipeline runs; nothing is paused.
+
+    Exit codes: 0 begun, or complete if it is waited for; 2 wrong use; 3 not complete in time.
+    """
+    from streamproof.spark_bindings import SnapshotStatus, show_snapshot, take_snapshot
+
+    snapshot = take_snapshot(pipeline)
+    deadline = time.monotonic() + wait
+    found = show_snapshot(pipeline, snapshot)
+    while found.status is SnapshotStatus.REQUESTED and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+        found = show_snapshot(pipeline, snapshot)
+    if as_json:
+        print_json(_as_json(found))
+    else:
+        status = f"{found.status.value}: {found.reason}".removesuffix(": ")
+        console().print(
+            f"snapshot {snapshot} of {pipeline} is {status}. "
+            f"Run: streamproof snapshot show {pipeline} {snapshot}",
+            markup=False,
+            soft_wrap=True,
+        )
+    whole = found.status is SnapshotStatus.COMPLETE
+    return ExitCode.GREEN if whole or wait == 0 else ExitCode.UNDETERMINED
 
 
 def list_(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
@@ -42,7 +76,8 @@ def list_(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     out = console()
     if not found:
         out.print(
-            f"{pipeline} has no snapshot yet. Take one with: pipeline.snapshot()", markup=False
+            f"{pipeline} has no snapshot yet. Take one with: streamproof snapshot take {pipeline}",
+            markup=False,
         )
         return ExitCode.GREEN
     table = Table("snapshot", "", "requested", "completed", "in flight", box=None, pad_edge=False)
@@ -137,6 +172,7 @@ def _as_json(snapshot: Snapshot) -> Json:
     }
 
 
+snapshot_app.command("take")(with_exit_code(take))
 snapshot_app.command("list")(with_exit_code(list_))
 snapshot_app.command("show")(with_exit_code(show))
 snapshot_app.command("restore")(with_exit_code(restore))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         list_snapshots,
         restore_snapshot,
         show_snapshot,
+        take_snapshot,
     )
     from streamproof.spark_bindings.run import PipelineStatus, QueryStatus
     from streamproof.spark_bindings.session import spark_session
@@ -40,6 +41,7 @@ __all__ = [
     "restore_snapshot",
     "show_snapshot",
     "spark_session",
+    "take_snapshot",
 ]
 
 _HOMES = {
@@ -59,6 +61,7 @@ _HOMES = {
     "restore_snapshot": "restore",
     "show_snapshot": "restore",
     "spark_session": "session",
+    "take_snapshot": "restore",
 }
 
 

@@ -25,7 +25,15 @@ from streamproof.spark_bindings.commits import commit, fenced
 from streamproof.spark_bindings.data_files import Written, write_file
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
-from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
+from streamproof.spark_bindings.names import (
+    BatchId,
+    ChannelName,
+    LaneName,
+    Position,
+    QueryName,
+    SnapshotId,
+    part_of,
+)
 from streamproof.spark_bindings.schema import describe, fit
 
 TABLE_PROPERTIES = {
@@ -44,13 +52,20 @@ class Channel:
     name : its name in the pipeline
     schema : Arrow schema of its rows
     writer : the query that writes it; None for a source channel, which `append` feeds
+    lanes : the processes that write it: one, or the pairs that share its writer's work
     log : its commits, for reading
     """
 
     def __init__(
-        self, path: Path, name: ChannelName, *, pipeline: str, writer: QueryName | None = None
+        self,
+        path: Path,
+        name: ChannelName,
+        *,
+        pipeline: str,
+        writer: QueryName | None = None,
+        lanes: int = 1,
     ) -> None:
-        self.path, self.name, self.writer = path, name, writer
+        self.path, self.name, self.writer, self.lanes = path, name, writer, lanes
         self.log = ChannelLog(path, pipeline)
         self._pipeline = pipeline
         self._table = DeltaTable(path)
@@ -61,6 +76,15 @@ class Channel:
     def create(path: Path, schema: pa.Schema) -> None:
         """Make an empty channel. Called once, when its pipeline is created."""
         DeltaTable.create(path, schema=schema, configuration=TABLE_PROPERTIES)
+
+    def lane(self, number: int) -> LaneName:
+        """Name a lane, from 0."""
+        return LaneName(part_of(self.name, number, self.lanes))
+
+    @property
+    def lane_names(self) -> tuple[LaneName, ...]:
+        """The names of its lanes."""
+        return tuple(map(self.lane, range(self.lanes)))
 
     def require_schema(self, declared: pa.Schema) -> None:
         """Check that a declared schema is the stored one.
@@ -165,17 +189,28 @@ class Channel:
 
     def append_marker_once(self, snapshot: SnapshotId) -> None:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
-        identity = Transaction(f"marker:{self._pipeline}:{snapshot}", 0)
+        metadata, identity = self.marker(snapshot)
         with self._lock:
             if self._is_done(identity):
                 return
-            marker = {MARKER_KEY: snapshot, PIPELINE_KEY: self._pipeline}
             try:
-                self._commit([], identity, marker)
+                self._commit([], identity, metadata)
             except CommitFailedError:
                 if not self._is_done(identity):
                     raise
                 # Another driver sent the same marker between our read and our write.
+
+    def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
+        """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
+        metadata = {MARKER_KEY: snapshot, PIPELINE_KEY: self._pipeline}
+        name = f"marker:{self._pipeline}:{part_of(snapshot, lane, self.lanes)}"
+        return metadata, Transaction(name, 0)
+
+    def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:
+        """Tell whether a snapshot's marker is in a lane."""
+        _, identity = self.marker(snapshot, lane)
+        with self._lock:
+            return self._is_done(identity)
 
     def rows(self, after: int = 0, until: int | None = None) -> pa.Table:
         """Read the rows of the commits in (after, until] into memory; by default all."""

@@ -1,7 +1,9 @@
 """Reading a channel: its Delta log, commit by commit, without opening the table.
 
 A channel is a FIFO of commits. Position n is version n of the Delta table; version 0 creates it.
-A commit carries rows, a marker, or neither (a marker that a restored pipeline inherited: foreign).
+A commit carries rows, a marker behind them, or neither (a marker that a restored pipeline
+inherited: foreign). A channel that several processes write has a lane for each; a marker is of its
+lane.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from streamproof.spark_bindings.names import Position, SnapshotId
 MARKER_KEY = "streamproof.marker"
 PIPELINE_KEY = "streamproof.pipeline"
 COMMIT_KEY = "streamproof.commit"
+LANE_KEY = "streamproof.lane"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Entry:
     Attributes
     ----------
     files : in the order in which their rows are read
-    marker : the snapshot whose marker this is, if it is one of this pipeline's
+    marker : the snapshot whose marker is behind its rows, if it is one of this pipeline's
+    lane : whose commit it is: the number of the channel's writer, from 0
     commit : what the writer called this commit, if it gave a name
     information : all that the commit says of itself
     """
@@ -48,6 +52,7 @@ class Entry:
     files: tuple[DataFile, ...]
     marker: SnapshotId | None
     commit: str | None
+    lane: int = 0
     information: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -103,7 +108,14 @@ class ChannelLog:
                 files.append(DataFile(unquote(action["add"]["path"]), rows))
         ours = information.get(PIPELINE_KEY) == self._pipeline
         marker = information.get(MARKER_KEY) if ours else None
-        return Entry(position, tuple(files), marker, information.get(COMMIT_KEY), information)
+        return Entry(
+            position,
+            tuple(files),
+            marker,
+            information.get(COMMIT_KEY),
+            int(information.get(LANE_KEY, 0)),
+            information,
+        )
 
     def entries(self, after: Position, until: Position) -> Iterator[Entry]:
         """Read the commits in (after, until], in order."""
@@ -121,10 +133,11 @@ class ChannelLog:
             self._last_seen = Position(self._last_seen + 1)
         return self._last_seen
 
-    def find_marker(self, snapshot: SnapshotId) -> Position | None:
-        """Give the position of a snapshot's marker, looking backward from the newest commit."""
+    def find_marker(self, snapshot: SnapshotId, lane: int = 0) -> Position | None:
+        """Give the position of a snapshot's marker in a lane, from the newest commit backward."""
         for number in range(self.last(), 0, -1):
-            if self.entry(Position(number)).marker == snapshot:
+            entry = self.entry(Position(number))
+            if entry.marker == snapshot and entry.lane == lane:
                 return Position(number)
         return None
 
@@ -144,23 +157,23 @@ class ChannelLog:
                 break
         return position
 
-    def end_of_state(self, received: Position, count: int, marker: Position) -> Position:
-        """Find the last of the `count` messages that were in the channel when the cut passed it.
+    def state(self, received: Position, count: int, marker: Position, lane: int = 0) -> list[Entry]:
+        """Give the `count` messages that were in a lane when the cut passed it.
 
         Parameters
         ----------
-        received : what the reader had received when it recorded
-        count : messages that the reader's machine logged for this channel
-        marker : position of the snapshot's marker
+        received : what the reader had received of the channel when it recorded
+        count : messages that the reader's machine logged for this lane
+        marker : position of the snapshot's marker in it
 
         Raises
         ------
         InconsistentCut : if the log has more or fewer of them ahead of the marker
         """
         messages = [
-            entry.position
-            for entry in self.entries(received, Position(max(marker - 1, received)))
-            if entry.is_message
+            entry
+            for entry in self.entries(received, marker)
+            if entry.is_message and entry.lane == lane
         ]
         if len(messages) != count or received > marker:
             raise InconsistentCut(
@@ -168,7 +181,7 @@ class ChannelLog:
                 f"the marker at {marker}, but its reader counted {count}. The snapshot would lose "
                 "or double rows. Do not write to channels from outside; take another snapshot"
             )
-        return messages[-1] if messages else received
+        return messages
 
     def batches(self, entries: Iterable[Entry], columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Read the rows of commits, in order, in Arrow batches."""
@@ -180,6 +193,12 @@ class ChannelLog:
 def commit_file(channel: Path, position: Position) -> Path:
     """Name the file of a commit in a Delta log."""
     return channel / "_delta_log" / f"{position:020d}.json"
+
+
+def copy_without_rows(commit: Path, target: Path) -> None:
+    """Write a commit's file anew, without the rows that it adds."""
+    kept = [action for action in _actions(commit) if "add" not in action]
+    target.write_text("".join(f"{json.dumps(action)}\n" for action in kept), encoding="utf-8")
 
 
 def committed_positions(channel: Path) -> list[Position]:

@@ -62,11 +62,11 @@ class Checkpoint:
 
     def last_committed(self) -> BatchId | None:
         """Give the newest completed batch, or None if there is none yet."""
-        commits = self.path / "commits"
-        if not commits.is_dir():
+        try:
+            names = os.listdir(self.path / "commits")
+        except FileNotFoundError:  # or it is a copy's that is just replaced
             return None
-        numbers = [BatchId(int(name)) for name in os.listdir(commits) if name.isdigit()]
-        return max(numbers, default=None)
+        return max((BatchId(int(name)) for name in names if name.isdigit()), default=None)
 
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Read the position of each input at the end of a batch; empty before the first batch.

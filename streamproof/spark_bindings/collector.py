@@ -6,16 +6,19 @@ where they are for some batches more, and in that time they are linked out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
-from streamproof.spark_bindings.channel_log import ChannelLog
+from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint, QueryFailed
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import (
     ChannelName,
+    LaneName,
     Position,
     ProcessName,
     QueryName,
@@ -23,10 +26,47 @@ from streamproof.spark_bindings.names import (
     feed_of,
 )
 from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
-from streamproof.spark_bindings.wiring import Wiring
+from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, pairs_of
+from streamproof.spark_bindings.wiring import Query
 
 _BUSY_SECONDS = 0.05  # between looks while a snapshot is under way
 _IDLE_SECONDS = 0.5  # between looks otherwise: another process may have asked for one
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A process whose part in snapshots is collected: a query, or a pair of copies.
+
+    Attributes
+    ----------
+    checkpoints : of each of its copies; all have the same batches, so any of them will do
+    """
+
+    name: ProcessName
+    inputs: tuple[ChannelName, ...]
+    checkpoints: tuple[Checkpoint, ...]
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is a pair of copies."""
+        return len(self.checkpoints) > 1
+
+
+def participants(queries: Iterable[Query], directory: PipelineDirectory) -> list[Participant]:
+    """Give the processes that queries run as."""
+    found = []
+    for query in queries:
+        inputs = tuple(map(ChannelName, query.inputs))
+        if query.replicas == 1:
+            name = QueryName(query.name)
+            alone = (directory.checkpoint(name),)
+            found.append(Participant(ProcessName(name), inputs, alone))
+            continue
+        for pair in pairs_of(query):
+            place = PairDirectory(directory.query_path(QueryName(pair.name)))
+            both = tuple(place.copy(copy).checkpoint for copy in Copy)
+            found.append(Participant(ProcessName(pair.name), inputs, both))
+    return found
 
 
 class Collector:
@@ -34,19 +74,23 @@ class Collector:
 
     Parameters
     ----------
-    logs : per channel, its commits
-    checkpoints : per query, its checkpoint
+    queries : all of the pipeline, also those that other processes run
     """
 
     def __init__(
         self,
-        wiring: Wiring,
-        snapshots: SnapshotFiles,
-        logs: Mapping[ChannelName, ChannelLog],
-        checkpoints: Mapping[QueryName, Checkpoint],
+        directory: PipelineDirectory,
+        queries: Iterable[Query],
+        channels: Mapping[ChannelName, Channel],
     ) -> None:
-        self._wiring, self._snapshots = wiring, snapshots
-        self._logs, self._checkpoints = logs, checkpoints
+        self._snapshots: SnapshotFiles = directory.snapshots
+        self._participants = participants(queries, directory)
+        self._channels = channels
+        names = [participant.name for participant in self._participants]
+        self._processes = [*map(feed_of, directory.wiring.sources), *names]
+        self._paired = {
+            ChannelName(query.output) for query in queries if query.replicas > 1
+        }  # their markers come later: whoever delivers sends them
 
     def collect(self) -> bool:
         """Do what can be done for every unfinished snapshot; tell whether one is left."""
@@ -55,69 +99,104 @@ class Collector:
 
     def _collect(self, snapshot: SnapshotId) -> bool:
         try:
-            copied = [self._copy_out(snapshot, query) for query in self._wiring.queries]
+            copied = [self._copy_out(snapshot, each) for each in self._participants]
             if not all(copied) or not self._all_recorded(snapshot):
                 return False
             markers = self._markers(snapshot)
-            self._snapshots.complete(snapshot, markers, self._channel_states(snapshot, markers))
+            if markers is None:
+                return False
+            self._snapshots.complete(
+                snapshot,
+                pairs=[each.name for each in self._participants if each.is_pair],
+                markers=markers,
+                channels=self._channel_states(snapshot, markers),
+            )
         except (PurgedCheckpoint, InconsistentCut) as error:
             self._snapshots.abandon(snapshot, f"{type(error).__name__}: {error}")
         return True
 
-    def _copy_out(self, snapshot: SnapshotId, query: QueryName) -> bool:
-        state = self._snapshots.state(snapshot, query)
-        target = self._snapshots.checkpoint(snapshot, query)
+    def _copy_out(self, snapshot: SnapshotId, participant: Participant) -> bool:
+        """Copy the checkpoint of a recorded state; tell whether it is there.
+
+        Raises
+        ------
+        PurgedCheckpoint : if no copy has it any more
+        """
+        state = self._snapshots.state(snapshot, participant.name)
+        target = self._snapshots.checkpoint(snapshot, participant.name)
         if target.exists():
             return True
-        checkpoint = self._checkpoints[query]
-        if state is None or not checkpoint.has_reached(state.batch):
+        if state is None:
             return False
-        checkpoint.copy_as_of(state.batch, target)
-        reached(Failpoint.CHECKPOINT_IN_PLACE, query)
-        return True
+        there = [each for each in participant.checkpoints if each.has_reached(state.batch)]
+        purged: PurgedCheckpoint | None = None
+        for checkpoint in there:
+            try:
+                checkpoint.copy_as_of(state.batch, target)
+            except PurgedCheckpoint as error:
+                purged = error
+                continue
+            reached(Failpoint.CHECKPOINT_IN_PLACE, participant.name)
+            return True
+        if purged is not None and len(there) == len(participant.checkpoints):
+            raise purged
+        return False
 
     def _all_recorded(self, snapshot: SnapshotId) -> bool:
-        feeds = [feed_of(channel) for channel in self._wiring.sources]
-        processes = [*feeds, *map(ProcessName, self._wiring.queries)]
-        return all(self._snapshots.logged(snapshot, name) is not None for name in processes)
+        return all(self._snapshots.logged(snapshot, name) is not None for name in self._processes)
 
-    def _markers(self, snapshot: SnapshotId) -> dict[ChannelName, Position]:
-        markers: dict[ChannelName, Position] = {}
-        for channel, log in self._logs.items():
-            position = log.find_marker(snapshot)
-            if position is None:
-                raise InconsistentCut(
-                    f"channel {channel!r} has no marker of snapshot {snapshot}, though its writer "
-                    "sent one. Its log was changed from outside. Take another snapshot"
-                )
-            markers[channel] = position
+    def _markers(self, snapshot: SnapshotId) -> dict[LaneName, Position] | None:
+        """Find the markers in all lanes; None if a pair has not delivered its own yet.
+
+        Raises
+        ------
+        InconsistentCut : if one that was sent is not there
+        """
+        markers: dict[LaneName, Position] = {}
+        for name, channel in self._channels.items():
+            for number, lane in enumerate(channel.lane_names):
+                if name in self._paired and not channel.has_marker(snapshot, number):
+                    return None
+                position = channel.log.find_marker(snapshot, number)
+                if position is not None:
+                    markers[lane] = position
+                else:
+                    raise InconsistentCut(
+                        f"channel {name!r} has no marker of snapshot {snapshot}, though its writer "
+                        "sent one. Its log was changed from outside. Take another snapshot"
+                    )
         return markers
 
     def _channel_states(
-        self, snapshot: SnapshotId, markers: Mapping[ChannelName, Position]
-    ) -> tuple[ChannelState, ...]:
+        self, snapshot: SnapshotId, markers: Mapping[LaneName, Position]
+    ) -> list[ChannelState]:
         states: list[ChannelState] = []
-        for query, inputs in self._wiring.inputs.items():
-            recorded = self._snapshots.state(snapshot, query)
-            logged = self._snapshots.logged(snapshot, ProcessName(query))
+        for participant in self._participants:
+            recorded = self._snapshots.state(snapshot, participant.name)
+            logged = self._snapshots.logged(snapshot, participant.name)
             assert recorded is not None  # the caller waited for it,
             assert logged is not None  # and for this
-            for channel in inputs:
-                log, received = self._logs[channel], recorded.received.get(channel, Position(0))
-                end = log.end_of_state(received, logged[channel], markers[channel])
-                rows = sum(entry.rows for entry in log.entries(received, end))
-                part = ChannelState(channel, query, received, end, logged[channel], rows)
+            for name in participant.inputs:
+                channel, received = self._channels[name], recorded.received.get(name, Position(0))
+                entries = [
+                    entry
+                    for number, lane in enumerate(channel.lane_names)
+                    for entry in channel.log.state(received, logged[lane], markers[lane], number)
+                ]
+                end = max((entry.position for entry in entries), default=received)
+                rows = sum(entry.rows for entry in entries)
+                part = ChannelState(name, participant.name, received, end, len(entries), rows)
                 states.append(part)
-        return tuple(states)
+        return states
 
 
 class CollectorThread:
     """Runs a collector until it is stopped. An error ends it and is kept for whoever waits."""
 
     def __init__(self, collector: Collector, place: Path) -> None:
-        self._collector = collector
+        self._collector, self._place = collector, place
         self._wake, self._stopping = Event(), False
-        self.failure: Exception | None = None
+        self._failure: Exception | None = None
         self._thread = Thread(
             target=self._run, name=f"streamproof-collector-{place.name}", daemon=True
         )
@@ -126,6 +205,19 @@ class CollectorThread:
     def wake(self) -> None:
         """Look now: a snapshot was requested."""
         self._wake.set()
+
+    def raise_failure(self) -> None:
+        """Raise what has ended it.
+
+        Raises
+        ------
+        QueryFailed : if something has
+        """
+        if self._failure is not None:
+            raise QueryFailed(
+                f"the snapshots of pipeline {self._place} cannot be collected: {self._failure}. "
+                "Its queries go on. Mend the cause, and start it again"
+            ) from self._failure
 
     def stop(self) -> None:
         """Finish the look under way, and end. May be repeated."""
@@ -137,8 +229,8 @@ class CollectorThread:
         while not self._stopping:
             try:
                 busy = self._collector.collect()
-            except Exception as error:  # noqa: BLE001 - `Run.raise_failure` raises it
-                self.failure = error
+            except Exception as error:  # noqa: BLE001 - `raise_failure` raises it
+                self._failure = error
                 return
             self._wake.wait(_BUSY_SECONDS if busy else _IDLE_SECONDS)
             self._wake.clear()

@@ -14,8 +14,12 @@ BatchId = NewType("BatchId", int)
 ChannelName = NewType("ChannelName", str)
 QueryName = NewType("QueryName", str)
 
+LaneName = NewType("LaneName", str)
+"""What one process writes of a channel: the channel's name, and ``.i`` for the i-th of several."""
+
 ProcessName = NewType("ProcessName", str)
-"""A process of the protocol: a query's name, or ``feed.<channel>`` for a source channel's feed."""
+"""A process of the protocol: a query's or a pair's name, or ``feed.<channel>`` for the feed of a
+source channel."""
 
 Turn = NewType("Turn", int)
 """A place in the order log of a pair of copies, from 0: micro-batch n of either takes turn n."""
@@ -32,6 +36,11 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 def is_name(text: object) -> bool:
     """Tell whether a channel or a query may be called so: it becomes a directory's name."""
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
+
+
+def part_of(name: str, number: int, count: int) -> str:
+    """Name a part of a query or a channel, from 0: itself, if it is the only one."""
+    return name if count == 1 else f"{name}.{number}"
 
 
 def feed_of(channel: ChannelName) -> ProcessName:

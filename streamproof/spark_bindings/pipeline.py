@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.certificate import Certificate, check_certificate
 from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.collector import participants
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
@@ -20,13 +21,14 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongWiring,
 )
-from streamproof.spark_bindings.names import ChannelName, QueryName, SnapshotId
+from streamproof.spark_bindings.names import ChannelName, SnapshotId
 from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.restore import Replay, restore_snapshot
 from streamproof.spark_bindings.run import PipelineStatus, Run
 from streamproof.spark_bindings.schema import ChannelSchema, stored_schema
 from streamproof.spark_bindings.session import check_session
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
+from streamproof.spark_bindings.standby.copies import check_as_declared
 from streamproof.spark_bindings.wiring import Query, wire
 
 _POLL_SECONDS = 0.02
@@ -77,12 +79,14 @@ class Pipeline:
                 f"{self._directory.wiring.to_json()}, declared is {wiring.to_json()}. Its "
                 "checkpoints would not fit. Declare what it has, or choose another directory"
             )
+        partitions = {query.output: query.partitions for query in self.queries}
         self._channels = {
             name: Channel(
                 self._directory.channel_path(name),
                 name,
                 pipeline=self._directory.id,
                 writer=wiring.writer(name),
+                lanes=partitions.get(name, 1),
             )
             for name in wiring.channels
         }
@@ -125,19 +129,19 @@ class Pipeline:
         UnsuitableSession : if the session could lose state
         NotRunning : if it is running already
         WrongSchema : if a plan's columns are not those of its output channel; nothing is started
-        WrongWiring : if a query has replicas
+        WrongWiring : if a query has replicas, or has run as a pair
         """
         if self._run is not None:
             raise NotRunning(
                 f"pipeline {self.path} is running already. A second run would fence the first. "
                 "Call stop() first"
             )
-        self._require_no_replicas("start")
+        self._require_no_replicas()
+        self._check_as_declared()
         if certificate is Certificate.REQUIRED:
             check_certificate(PROTOCOL)
         check_session(spark)
-        for snapshot in self._directory.snapshots.unfinished():
-            self._initiate(snapshot)
+        self.take_up_snapshots()
         self._run = Run(spark, self._directory, self._channels, self.queries)
         return self
 
@@ -172,18 +176,23 @@ class Pipeline:
         """Begin a snapshot and give its id, at once; the pipeline is not paused.
 
         It completes while the pipeline runs: see `await_snapshot`. It may be called before the
-        start, and in another process than the one that runs the queries.
+        start, and in another process than those that run the queries.
 
         Raises
         ------
-        WrongWiring : if a query has replicas
+        WrongWiring : if a query has run as something else than it is declared to be
         """
-        self._require_no_replicas("snapshot")
+        self._check_as_declared()
         snapshot = self._directory.snapshots.request()
         self._initiate(snapshot)
         if self._run is not None:
             self._run.wake_collector()
         return snapshot
+
+    def take_up_snapshots(self) -> None:
+        """Initiate the snapshots that a former run left unfinished. May be repeated."""
+        for snapshot in self._directory.snapshots.unfinished():
+            self._initiate(snapshot)
 
     def await_snapshot(self, snapshot: str, timeout_seconds: float = 120.0) -> Snapshot:
         """Wait until a snapshot is complete, and give it.
@@ -208,7 +217,9 @@ class Pipeline:
                 self._run.raise_failure()
             if time.monotonic() > deadline:
                 waiting = [
-                    name for name in self._directory.wiring.queries if name not in found.states
+                    each.name
+                    for each in participants(self.queries, self._directory)
+                    if each.name not in found.states
                 ]
                 raise StillBusy(
                     f"snapshot {snapshot} is not complete after {timeout_seconds} s; queries that "
@@ -248,26 +259,17 @@ class Pipeline:
         for feed in self._feeds:
             feed.initiate(snapshot)
 
-    def _require_no_replicas(self, call: str) -> None:
+    def _require_no_replicas(self) -> None:
         pairs = [query.name for query in self.queries if query.replicas > 1]
         if pairs:
-            what = {
-                "start": "Its copies are processes of their own. Run: streamproof run FILE.py",
-                "snapshot": "Copies take no part in snapshots yet: a lost one begins in the state "
-                "of its twin. Give the query replicas=1 to take snapshots",
-            }
             raise WrongWiring(
-                f"{call}() was called on pipeline {self.path}, whose query {pairs[0]!r} has "
-                f"replicas. {what[call]}"
+                f"start() was called on pipeline {self.path}, whose query {pairs[0]!r} has "
+                "replicas. Its copies are processes of their own. Run: streamproof run FILE.py"
             )
+
+    def _check_as_declared(self) -> None:
         for query in self.queries:
-            found = self._directory.pair_paths(QueryName(query.name))
-            if found:
-                raise WrongWiring(
-                    f"query {query.name!r} is declared without replicas, but {found[0]} shows "
-                    "that it has run as a pair. Its rows would be appended again. Declare it as it "
-                    "was, or begin a pipeline in another directory"
-                )
+            check_as_declared(self._directory, query)
 
     def _running(self, call: str) -> Run:
         if self._run is None:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from streamproof.lang import Domain, Map
 from streamproof.protocols.chandy_lamport import Recorder, initial_recorder
-from streamproof.spark_bindings.durable import read_json, write_json
-from streamproof.spark_bindings.names import BatchId, ChannelName, SnapshotId
+from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
+from streamproof.spark_bindings.names import BatchId, LaneName, SnapshotId
 
-RunRecorders: TypeAlias = Map[SnapshotId, Recorder[ChannelName]]
+RunRecorders: TypeAlias = Map[SnapshotId, Recorder[LaneName]]
 """One process's recorders, by the ids of the snapshots that it takes part in at the moment."""
 
 _FILES_KEPT = 8  # more than one, since a batch that is repeated starts from the one before it
@@ -26,12 +26,12 @@ class RecorderFiles:
     Parameters
     ----------
     path : directory of the files
-    inputs : the process's input channels
+    inputs : the lanes of the process's input channels
     """
 
-    def __init__(self, path: Path, inputs: Iterable[ChannelName]) -> None:
+    def __init__(self, path: Path, inputs: Iterable[LaneName]) -> None:
         self._path = path
-        self._channels: Domain[ChannelName] = Domain.of("channel", tuple(inputs))
+        self._channels: Domain[LaneName] = Domain.of("channel", tuple(inputs))
 
     def before(self, step: BatchId) -> RunRecorders:
         """Give the recorders that a step starts from."""
@@ -49,6 +49,12 @@ class RecorderFiles:
         for number in sorted(self._steps())[:-_FILES_KEPT]:
             self._file(number).unlink(missing_ok=True)
 
+    def copy_as_of(self, step: BatchId, target: Path) -> None:
+        """Give a process that begins behind a step the recorders of this one, at a directory."""
+        newest = max((number for number in self._steps() if number <= step), default=None)
+        if newest is not None:
+            link_or_copy(self._file(newest), target / self._file(newest).name)
+
     def with_snapshots(
         self, recorders: RunRecorders, snapshots: Iterable[SnapshotId]
     ) -> RunRecorders:
@@ -63,7 +69,7 @@ class RecorderFiles:
         done = set(snapshots)
         return _recorders({name: part for name, part in recorders.items() if name not in done})
 
-    def _load(self, stored: dict[str, object]) -> Recorder[ChannelName]:
+    def _load(self, stored: dict[str, object]) -> Recorder[LaneName]:
         closed, log = stored["closed"], stored["log"]
         assert isinstance(closed, dict)
         assert isinstance(log, dict)
@@ -84,12 +90,12 @@ class RecorderFiles:
         return self._path / f"{step}.json"
 
 
-def _recorders(parts: dict[SnapshotId, Recorder[ChannelName]]) -> RunRecorders:
+def _recorders(parts: dict[SnapshotId, Recorder[LaneName]]) -> RunRecorders:
     snapshots: Domain[SnapshotId] = Domain.of("snapshot", tuple(sorted(parts)))
     return Map.build(snapshots, lambda snapshot: parts[snapshot])
 
 
-def _dump(recorder: Recorder[ChannelName]) -> dict[str, object]:
+def _dump(recorder: Recorder[LaneName]) -> dict[str, object]:
     return {
         "recorded": recorder.recorded,
         "closed": dict(recorder.closed.items()),

@@ -7,18 +7,22 @@ it takes little time and space, and neither pipeline can harm the other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
 from deltalake import DeltaTable
 
-from streamproof.spark_bindings.channel_log import ChannelLog, commit_file
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channel_log import ChannelLog, commit_file, copy_without_rows
 from streamproof.spark_bindings.checkpoint import begin_new_life
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up
 from streamproof.spark_bindings.durable import link_or_copy
 from streamproof.spark_bindings.errors import AbandonedSnapshot, IncompleteSnapshot
-from streamproof.spark_bindings.names import Position, SnapshotId
+from streamproof.spark_bindings.names import ChannelName, LaneName, Position, SnapshotId, part_of
+from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
+from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 
 _INDEX_COMMITS_MIN = 100  # from here on, opening a channel is slow without a Delta checkpoint
 
@@ -56,6 +60,21 @@ def show_snapshot(path: Path | str, snapshot: str) -> Snapshot:
     return PipelineDirectory.open(Path(path)).snapshots.read(SnapshotId(snapshot))
 
 
+def take_snapshot(path: Path | str) -> SnapshotId:
+    """Begin a snapshot of a pipeline, as `Pipeline.snapshot` does. Needs no Spark session.
+
+    Raises
+    ------
+    NotAPipeline : if the directory is none
+    """
+    source = PipelineDirectory.open(Path(path))
+    snapshot = source.snapshots.request()
+    for name in source.wiring.sources:
+        channel = Channel(source.channel_path(name), name, pipeline=source.id)
+        FeedProcess(source.feeds, channel, source.snapshots).initiate(snapshot)
+    return snapshot
+
+
 def restore_snapshot(
     path: Path | str, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL
 ) -> Path:
@@ -77,14 +96,33 @@ def restore_snapshot(
     with build_up(target, source.wiring, origin) as place:
         for channel in source.wiring.channels:
             log = source.log(channel)
-            until = found.markers[channel]
+            markers = _markers(found, channel)
+            until = max(markers)
             if replay is Replay.ALL and channel in source.wiring.sources:
-                until = log.last()
-            _clone_channel(log, until, place / "channels" / channel)
-        for query in source.wiring.queries:
-            copy = source.snapshots.checkpoint(found.id, query)
-            begin_new_life(copy, place / "queries" / query / "checkpoint")
+                markers = [until := log.last()]
+            _clone_channel(log, until, markers, place / "channels" / channel)
+        for process in found.states:
+            copy = source.snapshots.checkpoint(found.id, process)
+            for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
+                begin_new_life(copy, checkpoint)
     return target
+
+
+def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
+    """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
+    lanes = [name for name in found.markers if name.partition(".")[0] == channel]
+    return [found.markers[LaneName(part_of(channel, n, len(lanes)))] for n in range(len(lanes))]
+
+
+def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
+    """Give where the checkpoints of a restored process are to be; a pair's copies both have one."""
+    if not is_pair:
+        yield process / "checkpoint"
+        return
+    pair = PairDirectory(process)
+    pair.order.mkdir(parents=True)
+    for copy in Copy:
+        yield pair.copy(copy).checkpoint.path
 
 
 def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
@@ -94,7 +132,8 @@ def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
             f"Choose another. Run: streamproof snapshot list {source.path}"
         )
     if found.status is SnapshotStatus.REQUESTED:
-        waiting = [name for name in source.wiring.queries if name not in found.states]
+        recorded = {name.partition(".")[0] for name in found.states}
+        waiting = [name for name in source.wiring.queries if name not in recorded]
         raise IncompleteSnapshot(
             f"snapshot {found.id} is not complete; queries that have not recorded: "
             f"{', '.join(waiting) or 'none, but channels are open'}. A part of a cut is no state "
@@ -102,16 +141,28 @@ def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
         )
 
 
-def _clone_channel(log: ChannelLog, until: Position, target: Path) -> None:
+def _clone_channel(
+    log: ChannelLog, until: Position, markers: Sequence[Position], target: Path
+) -> None:
     """Link a channel's commits up to a position, and the files that they name.
 
     Delta's own checkpoints are left out: they may be of later positions. A new one is made where
     the log is long.
+
+    Parameters
+    ----------
+    log, until, target : from where, up to which position, and the directory of the new channel
+    markers : per lane; what it has behind its marker is not part of the cut, and leaves a commit
+        without rows
     """
     link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
     for entry in log.entries(Position(0), until):
+        here, there = (commit_file(path, entry.position) for path in (log.path, target))
+        if entry.position > markers[entry.lane]:
+            copy_without_rows(here, there)
+            continue
         for file in entry.files:
             link_or_copy(log.path / file.path, target / file.path)
-        link_or_copy(commit_file(log.path, entry.position), commit_file(target, entry.position))
+        link_or_copy(here, there)
     if until >= _INDEX_COMMITS_MIN:
         DeltaTable(target).create_checkpoint()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
@@ -50,6 +50,11 @@ PipelineStatus = Mapping[QueryName, QueryStatus]
 class Run:
     """The queries of one pipeline in one session. `Pipeline.start` makes it.
 
+    Parameters
+    ----------
+    queries : what is run
+    collected : all queries of the pipeline, if other processes run some of them
+
     Raises
     ------
     WrongSchema : if a plan's columns are not those of its output channel; nothing is started
@@ -61,7 +66,9 @@ class Run:
         spark: SparkSession,
         directory: PipelineDirectory,
         channels: Mapping[ChannelName, Channel],
-        queries: tuple[Query, ...],
+        queries: Sequence[Query],
+        *,
+        collected: Sequence[Query] | None = None,
     ) -> None:
         self._directory, self._channels = directory, channels
         planned = [(query, self._plan(spark, query)) for query in queries]
@@ -73,9 +80,7 @@ class Run:
         except BaseException:
             self._stop_queries()
             raise
-        checkpoints = {name: directory.checkpoint(name) for name in directory.wiring.queries}
-        logs = {name: channel.log for name, channel in channels.items()}
-        collector = Collector(directory.wiring, directory.snapshots, logs, checkpoints)
+        collector = Collector(directory, collected or queries, channels)
         self._collector = CollectorThread(collector, directory.path)
 
     def wake_collector(self) -> None:
@@ -106,12 +111,7 @@ class Run:
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
                     "Mend the cause, call stop(), then start(spark)"
                 ) from error
-        if self._collector.failure is not None:
-            raise QueryFailed(
-                f"the snapshots of pipeline {self._directory.path} cannot be collected: "
-                f"{self._collector.failure}. Its queries go on. Mend the cause, call stop(), then "
-                "start(spark)"
-            ) from self._collector.failure
+        self._collector.raise_failure()
 
     def await_idle(self, timeout_seconds: float) -> None:
         """Wait until nothing is left to do; see `Pipeline.await_idle`."""

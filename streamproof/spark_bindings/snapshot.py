@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -30,9 +30,9 @@ from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import (
     BatchId,
     ChannelName,
+    LaneName,
     Position,
     ProcessName,
-    QueryName,
     SnapshotId,
 )
 
@@ -62,14 +62,16 @@ class ChannelState:
 
     Attributes
     ----------
+    reader : the query or pair
     received : the reader's position when it recorded; the state starts behind it
     end : position of the state's last commit with rows; equal to `received` if it is empty
-    commits : commits with rows in (received, end]
+    commits : commits with rows in (received, end]; where the channel has several lanes, those of
+        the cut: each lane's ahead of its marker
     rows : rows in them
     """
 
     channel: ChannelName
-    reader: QueryName
+    reader: ProcessName
     received: Position
     end: Position
     commits: int
@@ -83,8 +85,9 @@ class Snapshot:
     Attributes
     ----------
     reason : why it was abandoned, else empty
-    states : per query, its recorded state; all queries' once complete
-    markers : per channel, the position of the marker; filled once complete
+    states : per query or pair, its recorded state; all of them once complete
+    pairs : which of these are pairs of copies; filled once complete
+    markers : per lane of each channel, the position of the marker; filled once complete
     channels : per channel and reader, the channel's state; filled once complete
     """
 
@@ -93,8 +96,9 @@ class Snapshot:
     requested_at: datetime
     completed_at: datetime | None
     reason: str
-    states: Mapping[QueryName, RecordedState]
-    markers: Mapping[ChannelName, Position]
+    states: Mapping[ProcessName, RecordedState]
+    pairs: tuple[ProcessName, ...]
+    markers: Mapping[LaneName, Position]
     channels: tuple[ChannelState, ...]
 
 
@@ -167,6 +171,7 @@ class SnapshotFiles:
         elif abandoned is not None:
             status = SnapshotStatus.ABANDONED
         contents = manifest or {"markers": {}, "channels": []}
+        pairs = contents.get("pairs", [])  # absent before copies took part in snapshots
         return Snapshot(
             id=snapshot,
             status=status,
@@ -174,55 +179,60 @@ class SnapshotFiles:
             completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
             reason=abandoned["reason"] if abandoned and not manifest else "",
             states=self._states(snapshot),
+            pairs=tuple(pairs),
             markers=contents["markers"],
             channels=tuple(ChannelState(**part) for part in contents["channels"]),
         )
 
-    def save_state(self, snapshot: SnapshotId, query: QueryName, state: RecordedState) -> None:
-        """Write down a query's recorded state.
+    def save_state(self, snapshot: SnapshotId, process: ProcessName, state: RecordedState) -> None:
+        """Write down the recorded state of a query or a pair.
 
         Raises
         ------
         FencedDriver : if another state is written there: two drivers ran different batches
         """
-        file = self.path / snapshot / "states" / f"{query}.json"
+        file = self.path / snapshot / "states" / f"{process}.json"
         value = {"batch": state.batch, "received": dict(state.received)}
         if not write_json_once(file, value) and read_json(file) != value:
             raise FencedDriver(
-                f"query {query!r} recorded {value} for snapshot {snapshot}, but {read_json(file)} "
-                "was recorded before. Two drivers run this pipeline; the first record stays. End "
-                "one"
+                f"query {process!r} recorded {value} for snapshot {snapshot}, but "
+                f"{read_json(file)} was recorded before. Two drivers run this pipeline; the first "
+                "record stays. End one"
             )
 
     def save_channels(
-        self, snapshot: SnapshotId, process: ProcessName, log: Mapping[ChannelName, int]
+        self, snapshot: SnapshotId, process: ProcessName, log: Mapping[LaneName, int]
     ) -> None:
-        """Write down how many messages were in a process's input channels: its part is complete."""
+        """Write down how many messages were in each lane: a process's part is complete."""
         write_json_once(self.path / snapshot / "channels" / f"{process}.json", dict(log))
 
-    def state(self, snapshot: SnapshotId, query: QueryName) -> RecordedState | None:
-        """Read a query's recorded state; None if it has not recorded yet."""
-        return self._states(snapshot).get(query)
+    def state(self, snapshot: SnapshotId, process: ProcessName) -> RecordedState | None:
+        """Read the recorded state of a query or a pair; None if it has not recorded yet."""
+        return self._states(snapshot).get(process)
 
-    def logged(
-        self, snapshot: SnapshotId, process: ProcessName
-    ) -> Mapping[ChannelName, int] | None:
+    def logged(self, snapshot: SnapshotId, process: ProcessName) -> Mapping[LaneName, int] | None:
         """Read what `save_channels` wrote; None if the process's part is not complete."""
         return read_json(self.path / snapshot / "channels" / f"{process}.json")
 
-    def checkpoint(self, snapshot: SnapshotId, query: QueryName) -> Path:
-        """Name the place of the copy of a query's checkpoint."""
-        return self.path / snapshot / "checkpoints" / query
+    def checkpoint(self, snapshot: SnapshotId, process: ProcessName) -> Path:
+        """Name the place of the copy of the checkpoint of a query or a pair."""
+        return self.path / snapshot / "checkpoints" / process
 
     def complete(
         self,
         snapshot: SnapshotId,
-        markers: Mapping[ChannelName, Position],
-        channels: tuple[ChannelState, ...],
+        *,
+        pairs: Iterable[ProcessName],
+        markers: Mapping[LaneName, Position],
+        channels: Iterable[ChannelState],
     ) -> None:
         """Write the manifest, after everything that it speaks of: the snapshot is complete."""
-        parts = [{name: getattr(part, name) for name in part.__slots__} for part in channels]
-        manifest = {"completed_at": _now(), "markers": dict(markers), "channels": parts}
+        manifest = {
+            "completed_at": _now(),
+            "pairs": list(pairs),
+            "markers": dict(markers),
+            "channels": [asdict(part) for part in channels],
+        }
         write_json_once(self.path / snapshot / "manifest.json", manifest)
         reached(Failpoint.MANIFEST_WRITTEN, snapshot)
 
@@ -231,12 +241,12 @@ class SnapshotFiles:
         write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
         shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
 
-    def _states(self, snapshot: SnapshotId) -> dict[QueryName, RecordedState]:
-        found: dict[QueryName, RecordedState] = {}
+    def _states(self, snapshot: SnapshotId) -> dict[ProcessName, RecordedState]:
+        found: dict[ProcessName, RecordedState] = {}
         for file in sorted((self.path / snapshot / "states").glob("[!.]*.json")):
             value: Any = read_json(file, "batch", "received")
             state = RecordedState(BatchId(value["batch"]), value["received"])
-            found[QueryName(file.stem)] = state
+            found[ProcessName(file.name.removesuffix(".json"))] = state
         return found
 
 

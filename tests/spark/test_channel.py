@@ -226,7 +226,7 @@ def test_a_marker_of_the_pipeline_that_was_restored_is_skipped(tmp_path: Path) -
     assert channel.log.find_marker(FIRST) is None
 
 
-def test_the_end_of_a_channels_state_is_found_by_count(tmp_path: Path) -> None:
+def test_a_channels_state_is_found_by_count(tmp_path: Path) -> None:
     channel = make(tmp_path / "rows")
     channel.append(rows(1))  # 1
     channel.append(rows(2))  # 2
@@ -234,12 +234,12 @@ def test_the_end_of_a_channels_state_is_found_by_count(tmp_path: Path) -> None:
     channel.append(rows(3))  # 4
     channel.append_marker_once(FIRST)  # 5
     log = channel.log
-    assert log.end_of_state(Position(1), 2, Position(5)) == 4
-    assert log.end_of_state(Position(5), 0, Position(5)) == 5
+    assert [entry.position for entry in log.state(Position(1), 2, Position(5))] == [2, 4]
+    assert log.state(Position(5), 0, Position(5)) == []
     with pytest.raises(InconsistentCut, match="has 2 commits with rows between 1"):
-        log.end_of_state(Position(1), 1, Position(5))
+        log.state(Position(1), 1, Position(5))
     with pytest.raises(InconsistentCut):
-        log.end_of_state(Position(6), 0, Position(5))
+        log.state(Position(6), 0, Position(5))
 
 
 def test_a_lost_commit_or_file_is_reported(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import (
     Pipeline,
     Query,
@@ -16,6 +19,7 @@ from streamproof.spark_bindings import (
     list_snapshots,
     restore_snapshot,
     show_snapshot,
+    take_snapshot,
 )
 from streamproof.spark_bindings.collector import Collector
 from streamproof.spark_bindings.directory import PipelineDirectory
@@ -35,6 +39,8 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
 from tests.spark.handmade import ONE, A, Q, batch, names, spark_checkpoint, write
 
+WIDE = {"COLUMNS": "500"}
+
 
 def pipeline_at(path: Path) -> Pipeline:
     queries = [Query("q", inputs=("a",), output="b", plan=lambda rows: rows)]
@@ -48,9 +54,8 @@ def feed(pipeline: Pipeline, *numbers: int) -> None:
 
 def collector_of(pipeline: Pipeline) -> Collector:
     directory = PipelineDirectory.open(pipeline.path)
-    channels = directory.wiring.channels
-    logs = {name: directory.log(name) for name in channels}
-    return Collector(directory.wiring, directory.snapshots, logs, {Q: directory.checkpoint(Q)})
+    channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
+    return Collector(directory, pipeline.queries, channels)
 
 
 def snapshot_by_hand(path: Path) -> tuple[Pipeline, Snapshot]:
@@ -81,6 +86,19 @@ def test_a_snapshot_tells_batches_positions_and_rows(tmp_path: Path) -> None:
     assert (part.commits, part.rows) == (1, 1)
     assert list_snapshots(pipeline.path) == pipeline.snapshots() == [found]
     assert show_snapshot(pipeline.path, ONE) == found
+
+
+def test_a_snapshot_is_begun_without_spark_and_waited_for(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    assert take_snapshot(pipeline.path) == ONE
+    assert pipeline.channel("a").log.find_marker(ONE) == 1
+    path = str(pipeline.path)
+    ran = CliRunner().invoke(app, ["snapshot", "take", path, "--wait", "0.1"], env=WIDE)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert f"is requested. Run: streamproof snapshot show {path} 000002" in ran.output
+    assert CliRunner().invoke(app, ["snapshot", "take", path]).exit_code == ExitCode.GREEN
+    assert [found.id for found in pipeline.snapshots()] == ["000001", "000002", "000003"]
+    assert CliRunner().invoke(app, ["snapshot", "take", "none"]).exit_code == ExitCode.WRONG_USE
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,11 @@ and `protocols.egress` decide.
 `digest`            whether both copies gave the same rows, and which rows differ
 `determinism`       plans that could not
 `heartbeat`         whether the twin is alive
+`lock`              that one process runs a copy
 `catch_up`          a new copy begins in the survivor's state
 `copy_run`          one copy, from start to end
-`supervisor`        all copies of a pipeline on one machine
+`alone_run`         the queries without replicas
+`supervisor`        all processes of a pipeline on one machine
 `pipeline_file`     the file that defines it
 ==================  ======================================================================
 

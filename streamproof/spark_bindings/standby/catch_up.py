@@ -1,8 +1,8 @@
 """Catch-up: a new copy begins in the survivor's state, and the survivor does not pause.
 
 The survivor's checkpoint as of its last completed turn never changes, so it is linked, file by
-file, while the survivor goes on; what it keeps of the turns until then is linked too. From there on
-the new copy follows the order log, as any copy does.
+file, while the survivor goes on; what it keeps of the turns until then, and its part in snapshots,
+are linked too. From there on the new copy follows the order log, as any copy does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import temporary_sibling
 from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
 from streamproof.spark_bindings.standby.kept import KeptOutputs
@@ -62,6 +63,8 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     # A crash from here on leaves no checkpoint, and the next start begins anew.
     _remove(own.checkpoint.path)
     _remove(own.kept)
+    _remove(own.recorders)
+    RecorderFiles(survivor.recorders, ()).copy_as_of(batch, own.recorders)
     KeptOutputs(survivor.kept, channel).copy_to(
         KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )

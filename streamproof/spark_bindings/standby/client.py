@@ -17,12 +17,12 @@ from deltalake.exceptions import CommitFailedError
 
 from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
 from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import Entry
+from streamproof.spark_bindings.channel_log import LANE_KEY, Entry
 from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.failpoints import reached
-from streamproof.spark_bindings.names import PairName, Position, Turn
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.names import Position, Turn
+from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import Output
 
@@ -60,10 +60,11 @@ class ChannelClient:
     pipeline : its id, since a restored pipeline's channels hold commits of the original
     """
 
-    def __init__(self, channel: Channel, pair: PairName, copy: Copy, pipeline: str) -> None:
-        self._channel, self._pair, self._copy = channel, pair, copy
-        self._turns = f"turns:{pipeline}:{pair}"
-        self._primary = f"primary:{pipeline}:{pair}"
+    def __init__(self, channel: Channel, pair: Pair, copy: Copy, pipeline: str) -> None:
+        self._channel, self._pair, self._copy = channel, pair.name, copy
+        self._lane = pair.partition
+        self._turns = f"turns:{pipeline}:{pair.name}"
+        self._primary = f"primary:{pipeline}:{pair.name}"
         self._table = DeltaTable(channel.path)
         self._read = Position(0)
 
@@ -139,11 +140,16 @@ class ChannelClient:
             PAIR_KEY: self._primary,
             COPY_KEY: self._copy.value,
             INCARNATION_KEY: str(incarnation),
+            LANE_KEY: str(self._lane),
         }
         transactions = [Transaction(self._primary, incarnation)]
         if output is not None:
             metadata |= {TURN_KEY: str(output.turn), DIGEST_KEY: output.digest}
             transactions.append(Transaction(self._turns, output.turn))
+            if output.marker is not None:
+                marker, identity = self._channel.marker(output.marker, self._lane)
+                metadata |= marker
+                transactions.append(identity)
         commit(self._table, [] if output is None else output.files, metadata, transactions)
 
     def _require_primary(self, turn: Turn, incarnation: int) -> None:

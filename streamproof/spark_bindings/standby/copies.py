@@ -4,6 +4,7 @@
 
     queries/<pair>/order/<turn>.json     the order log, which both copies share
     queries/<pair>/<copy>/checkpoint/    Spark's
+    queries/<pair>/<copy>/recorders/     its part in the snapshots; beside it, events.jsonl
     queries/<pair>/<copy>/kept/          outputs that may not be delivered
     queries/<pair>/<copy>/beat.json      its heartbeat
     queries/<pair>/<copy>/lock           held by the process that runs it
@@ -19,7 +20,7 @@ from pathlib import Path
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import WrongWiring
-from streamproof.spark_bindings.names import PairName, QueryName
+from streamproof.spark_bindings.names import PairName, QueryName, part_of
 from streamproof.spark_bindings.wiring import Query
 
 
@@ -50,13 +51,35 @@ class Pair:
     @property
     def name(self) -> PairName:
         """The name of its directory."""
-        alone = self.query.partitions == 1
-        return PairName(self.query.name if alone else f"{self.query.name}.{self.partition}")
+        return PairName(part_of(self.query.name, self.partition, self.query.partitions))
 
 
 def pairs_of(query: Query) -> Iterator[Pair]:
     """Give the pairs of a query with replicas, one for each partition."""
     return (Pair(query, partition) for partition in range(query.partitions))
+
+
+def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
+    """Check that a query has run as what it is declared to be, if it has run.
+
+    Raises
+    ------
+    WrongWiring : if it ran alone and is a pair now, or the other way, or in other partitions
+    """
+    name = QueryName(query.name)
+    alone, found = directory.checkpoint(name).path, directory.pair_paths(name)
+    pairs = [] if query.replicas == 1 else list(pairs_of(query))
+    parts = [directory.query_path(QueryName(pair.name)) for pair in pairs]
+    wrong = [path for path in found if path not in parts]
+    if parts and alone.exists():
+        wrong.append(alone)
+    if wrong or (found and len(found) < len(parts)):
+        raise WrongWiring(
+            f"query {query.name!r} has replicas={query.replicas} and "
+            f"partitions={query.partitions}, but {', '.join(map(str, wrong or found))} "
+            "shows that it has run otherwise. Its rows would be appended again. Declare it as "
+            "it was, or begin a pipeline in another directory"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +90,16 @@ class PairDirectory:
 
     @staticmethod
     def of(directory: PipelineDirectory, pair: Pair) -> PairDirectory:
-        """Give the directory of a pair of a pipeline.
+        """Give the directory of a pair of a pipeline; made, with the others of its query's.
 
         Raises
         ------
         WrongWiring : if the query has run without replicas, or in other partitions
         """
-        query = QueryName(pair.query.name)
-        alone, found = directory.query_path(query) / "checkpoint", directory.pair_paths(query)
-        parts = [directory.query_path(QueryName(own.name)) for own in pairs_of(pair.query)]
-        wrong = [path for path in found if path not in parts]
-        if alone.exists():
-            wrong.append(alone)
-        if wrong or (found and len(found) < len(parts)):
-            raise WrongWiring(
-                f"query {query!r} has replicas={pair.query.replicas} and "
-                f"partitions={pair.query.partitions}, but {', '.join(map(str, wrong or found))} "
-                "shows that it has run otherwise. Its rows would be appended again. Declare it as "
-                "it was, or begin a pipeline in another directory"
-            )
-        if not found:
-            for path in parts:
-                (path / "order").mkdir(parents=True, exist_ok=True)
+        check_as_declared(directory, pair.query)
+        for part in pairs_of(pair.query):
+            own = PairDirectory(directory.query_path(QueryName(part.name)))
+            own.order.mkdir(parents=True, exist_ok=True)
         return PairDirectory(directory.query_path(QueryName(pair.name)))
 
     @property
@@ -102,20 +113,10 @@ class PairDirectory:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyDirectory:
-    """What a copy has on disk."""
+class ProcessDirectory:
+    """What a process that is watched has on disk."""
 
     path: Path
-
-    @property
-    def checkpoint(self) -> Checkpoint:
-        """Its checkpoint: its state, as of the turns that it has taken."""
-        return Checkpoint(self.path / "checkpoint")
-
-    @property
-    def kept(self) -> Path:
-        """The directory of outputs that may not be delivered."""
-        return self.path / "kept"
 
     @property
     def beat(self) -> Path:
@@ -124,5 +125,25 @@ class CopyDirectory:
 
     @property
     def lock(self) -> Path:
-        """The file that its process holds locked."""
+        """The file that it holds locked."""
         return self.path / "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyDirectory(ProcessDirectory):
+    """What a copy has on disk."""
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Its checkpoint: its state, as of the turns that it has taken."""
+        return Checkpoint(self.path / "checkpoint")
+
+    @property
+    def recorders(self) -> Path:
+        """The directory of its part in the snapshots."""
+        return self.path / "recorders"
+
+    @property
+    def kept(self) -> Path:
+        """The directory of outputs that may not be delivered."""
+        return self.path / "kept"

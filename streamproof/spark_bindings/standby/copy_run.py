@@ -20,12 +20,20 @@ from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.failpoints import reached
-from streamproof.spark_bindings.names import BatchId, ChannelName, Turn
+from streamproof.spark_bindings.names import (
+    BatchId,
+    ChannelName,
+    ProcessName,
+    SnapshotId,
+    Turn,
+)
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.planning import plan_query, read_channel, start_query
+from streamproof.spark_bindings.recording import Recording
 from streamproof.spark_bindings.session import check_session
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.client import ChannelClient
@@ -43,7 +51,11 @@ from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, Tur
 
 SUSPECT_AFTER_SECONDS = 1.0
 """How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
-PROTOCOLS = ("merge_order", "egress")
+PROTOCOLS = {
+    "merge_order": "both copies merge alike",
+    "egress": "a takeover neither loses nor repeats output",
+    "chandy_lamport": "a snapshot is a state that the pipeline could have been in",
+}
 _TICK_SECONDS = 0.01
 _TURNS_KEPT = 200  # behind the slower copy: Spark's checkpoint, too, can be some batches behind
 _log = logging.getLogger("streamproof.standby")
@@ -94,8 +106,8 @@ def run_copy(
     CopiesDiffer : if the twin has delivered other rows
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
-    for protocol in PROTOCOLS:
-        check_certificate(protocol, "a takeover neither loses nor repeats output")
+    for protocol, claim in PROTOCOLS.items():
+        check_certificate(protocol, claim)
     check_session(spark)
     spark = spark.newSession()
     # A batch without new rows would be one that has no turn.
@@ -103,14 +115,19 @@ def run_copy(
     pair = find_pair(pipeline, query, partition)
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
+    pipeline.take_up_snapshots()
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
-    with locked(place.own, copy, pair):
+    with locked(place.own, f"copy {copy.value} of {pair.name}"):
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
+        collector = CollectorThread(
+            Collector(directory, pipeline.queries, channels), directory.path
+        )
         try:
-            run.until(stop or Event())
+            run.until(stop or Event(), collector)
         finally:
             run.stop()
+            collector.stop()
 
 
 def find_pair(pipeline: Pipeline, query: str, partition: int = 0) -> Pair:
@@ -156,9 +173,16 @@ class CopyRun:
             taken=begun.taken,
             received=self._checkpoint.received(BatchId(begun.taken - 1)),
         )
-        client = ChannelClient(self._output, pair.name, copy, place.pipeline.id)
+        client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         kept = KeptOutputs(place.own.kept, self._output.path)
         self._giving = Giving(copy, self._output, client, kept, begun.taken)
+        self._recording = Recording(
+            ProcessName(pair.name),
+            place.own.path,
+            self._checkpoint,
+            inputs={channel.name: channel for channel in self._inputs},
+            snapshots=place.pipeline.snapshots,
+        )
         self._lock = Lock()
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
@@ -166,17 +190,18 @@ class CopyRun:
         self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds)
         self._next_beat = time.monotonic()
 
-    def until(self, stop: Event) -> None:
+    def until(self, stop: Event, collector: CollectorThread) -> None:
         """Go on until this is set.
 
         Raises
         ------
-        QueryFailed : if Spark has ended the query
+        QueryFailed : if Spark has ended the query, or snapshots cannot be collected
         FencedDriver, CopiesDiffer : as `run_copy`
         """
         while not stop.wait(_TICK_SECONDS):
             if self._failure is not None:
                 raise self._failure
+            collector.raise_failure()
             with self._lock:
                 self._giving.note()
                 if self._merging.leads and self._giving.next == self._merging.next:
@@ -192,17 +217,19 @@ class CopyRun:
     def on_batch(self, rows: DataFrame, batch_id: BatchId) -> None:
         """Take a turn, and give its output. Spark calls it on the driver, and may repeat it."""
         try:
-            turn = Turn(batch_id)
+            turn, received = Turn(batch_id), self._checkpoint.received(batch_id)
             reached(PairFailpoint.TURN_BEGUN, self._copy.value)
             with self._lock:
-                self._merging.take(turn, self._checkpoint.received(batch_id))
+                self._merging.take(turn, received)
             prefix = f"turn-{turn}-{self._copy.value}"
             files, digest = write_rows(
                 with_hash(rows), self._output.path, prefix, self._output.schema
             )
             reached(PairFailpoint.OUTPUT_WRITTEN, self._copy.value)
+            markers: list[SnapshotId] = []
+            self._recording.on_batch(batch_id, received, markers.append)
             with self._lock:
-                self._giving.give(Output(turn, files, digest))
+                self._giving.give(Output(turn, files, digest, *markers))
                 self._deliver()
         except StreamproofError as error:
             self._failure = error  # Spark would wrap it in three others

@@ -1,7 +1,8 @@
 """A copy's part in giving output: it delivers what turns gave, or keeps it for its twin's failure.
 
 Here the machine of `streamproof.protocols.egress` meets files and the output channel. An output of
-the machine is a turn. One without rows is never delivered: the next one is, along with it.
+the machine is a turn. One without rows or a marker is never delivered: the next one is, along with
+it.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Giving:
             self._kept.drop(output)
         elif before is not None:
             self._kept.drop(output)
-        elif output.files:
+        elif not output.is_empty:
             self._kept.keep(output)
         else:
             self._without_rows[output.turn] = None

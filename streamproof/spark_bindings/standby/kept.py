@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
-from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.names import SnapshotId, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,18 @@ class Output:
     ----------
     files : in the output channel's directory; none if it gave no rows
     digest : of its rows
+    marker : the snapshot whose marker is to be sent behind them
     """
 
     turn: Turn
     files: tuple[Written, ...]
     digest: str
+    marker: SnapshotId | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be delivered."""
+        return not self.files and self.marker is None
 
 
 class KeptOutputs:
@@ -42,14 +49,16 @@ class KeptOutputs:
     def keep(self, output: Output) -> None:
         """Write down an output whose files are written. May be repeated."""
         files = [list(file) for file in output.files]
-        write_json(self._file(output.turn), {"files": files, "digest": output.digest})
+        stored = {"files": files, "digest": output.digest, "marker": output.marker}
+        write_json(self._file(output.turn), stored)
 
     def output(self, turn: Turn) -> Output | None:
         """Give what is kept of a turn."""
         stored = read_json(self._file(turn), "files", "digest")
         if stored is None:
             return None
-        return Output(turn, tuple(Written(*file) for file in stored["files"]), stored["digest"])
+        files = tuple(Written(*file) for file in stored["files"])
+        return Output(turn, files, stored["digest"], stored.get("marker"))
 
     def turns(self) -> list[Turn]:
         """List the turns of which something is kept, in order."""
@@ -99,7 +108,7 @@ class KeptOutputs:
                 continue
             except FileExistsError:
                 pass  # an earlier catch-up was cut short
-            target.keep(Output(turn, tuple(files), output.digest))
+            target.keep(replace(output, files=tuple(files)))
 
     def _file(self, turn: Turn) -> Path:
         return self._path / f"{turn}.json"

@@ -1,4 +1,4 @@
-"""The lock of a copy: a file that the process which runs it holds, and that names the process."""
+"""The lock of a process that is watched: a file that it holds, and that names it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from streamproof.spark_bindings.errors import CopyRuns
-from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, Pair
+from streamproof.spark_bindings.standby.copies import ProcessDirectory
 
 
 @contextmanager
-def locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
-    """Hold a copy's lock, which its process loses however it ends.
+def locked(own: ProcessDirectory, what: str) -> Iterator[TextIO]:
+    """Hold the lock of what a process runs, which it loses however it ends.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CopyRuns(
-                f"copy {copy.value} of {pair.name} is run by process {own.lock.read_text()}, "
+                f"{what} is run by process {own.lock.read_text()}, "
                 "which may be frozen. Two would write one checkpoint. End that one first"
             ) from None
         file.truncate(0)
@@ -35,8 +35,8 @@ def locked(own: CopyDirectory, copy: Copy, pair: Pair) -> Iterator[TextIO]:
         yield file
 
 
-def holder(own: CopyDirectory) -> int | None:
-    """Give the number of the process that holds a copy's lock; None if there is none."""
+def holder(own: ProcessDirectory) -> int | None:
+    """Give the number of the process that holds a lock; None if there is none."""
     if not own.lock.is_file():
         return None
     with own.lock.open(encoding="utf-8") as file:

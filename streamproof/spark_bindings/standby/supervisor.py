@@ -1,12 +1,14 @@
-"""All copies of a pipeline on one machine: started, watched, and started again when they fail.
+"""All processes of a pipeline on one machine: watched, and started again when they fail.
 
 A copy that ends, or stays silent, is started again and catches up with its twin. Until then its
 pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had given
-and not delivered may be lost, so everything is stopped and it is said, at once.
+and not delivered may be lost, so everything is stopped and it is said, at once. Queries without
+replicas share a process, which goes on from their checkpoints.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import signal
@@ -18,15 +20,18 @@ from threading import Event
 from typing import Self
 
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import (
-    BothCopiesFailed,
-    CopyRuns,
-    QueryFailed,
-    WrongWiring,
-)
+from streamproof.spark_bindings.errors import BothCopiesFailed, CopyRuns, QueryFailed
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipeline import Pipeline
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, pairs_of
+from streamproof.spark_bindings.standby.alone_run import alone_directory
+from streamproof.spark_bindings.standby.copies import (
+    Copy,
+    Pair,
+    PairDirectory,
+    ProcessDirectory,
+    check_as_declared,
+    pairs_of,
+)
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
 from streamproof.spark_bindings.standby.lock import holder
 
@@ -69,39 +74,41 @@ class Supervisor:
     ----------
     command : what to run for each copy
     bound_seconds : how long a copy may be silent before its twin takes over
+    alone : what to run for the queries without replicas, if there are any
 
     Raises
     ------
-    WrongWiring : if the pipeline has a query without replicas
+    WrongWiring : if a query has run as something else than it is declared to be
     """
 
-    def __init__(self, pipeline: Pipeline, command: Command, bound_seconds: float) -> None:
-        alone = [query.name for query in pipeline.queries if query.replicas == 1]
-        if alone:
-            raise WrongWiring(
-                f"query {alone[0]!r} of pipeline {pipeline.path} has no replicas. A supervisor "
-                "runs pairs alone, and what the query reads or writes would wait for it. Give each "
-                "query replicas=2, or run it from another pipeline"
-            )
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        command: Command,
+        bound_seconds: float,
+        alone: Sequence[str] = (),
+    ) -> None:
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
-        self._copies = {
-            (pair.name, copy): _Copy(
-                PairDirectory.of(directory, pair), copy, command(pair, copy), bound_seconds
-            )
-            for query in pipeline.queries
-            for pair in pairs_of(query)
-            for copy in Copy
-        }
+        self._copies: dict[tuple[PairName, Copy], _Process] = {}
+        self._alone: _Process | None = None
+        for query in pipeline.queries:
+            check_as_declared(directory, query)
+            if query.replicas == 1:
+                self._alone = _Process(alone_directory(directory), alone, bound_seconds)
+                continue
+            for pair, copy in itertools.product(pairs_of(query), Copy):
+                own = PairDirectory.of(directory, pair).copy(copy)
+                self._copies[pair.name, copy] = _Process(own, command(pair, copy), bound_seconds)
 
     def __enter__(self) -> Self:
-        """Start all copies.
+        """Start all processes.
 
         Raises
         ------
-        CopyRuns : if one is run by a process already, say of a supervisor that was killed
+        CopyRuns : if one runs already, say of a supervisor that was killed
         """
-        running = [copy.running for copy in self._copies.values() if copy.running is not None]
+        running = [each.running for each in self._processes if each.running is not None]
         if running:
             processes = " ".join(map(str, sorted(running)))
             raise CopyRuns(
@@ -109,72 +116,80 @@ class Supervisor:
                 "started them, or their supervisor was killed. Two would write one checkpoint, so "
                 f"nothing was started. They deliver as before. To begin anew: kill {processes}"
             )
-        for copy in self._copies.values():
-            copy.start()
+        for process in self._processes:
+            process.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all copies: first politely."""
-        for copy in self._copies.values():
-            copy.tell_to_end()
+        """End all processes: first politely."""
+        for process in self._processes:
+            process.tell_to_end()
         deadline = time.monotonic() + _SILENCE_BOUNDS_MAX * self._bound
-        for copy in self._copies.values():
-            copy.end(deadline)
+        for process in self._processes:
+            process.end(deadline)
 
     def status(self) -> Mapping[tuple[str, Copy], CopyStatus]:
         """Tell how each copy of each pair is."""
         return {(str(name), part): copy.status() for (name, part), copy in self._copies.items()}
 
     def until(self, stop: Event) -> None:
-        """Watch the copies until this is set.
+        """Watch the processes until this is set.
 
         Raises
         ------
         BothCopiesFailed : if a pair has lost a copy before the other one was replaced
-        QueryFailed : if a copy has ended by a mistake in the pipeline
+        QueryFailed : if a process has ended by a mistake in the pipeline
         """
         while not stop.wait(self._bound / BEATS_PER_BOUND):
-            for copy in self._copies.values():
-                copy.look()
+            for process in self._processes:
+                process.look()
             for (name, part), copy in self._copies.items():
                 if copy.has_ended or copy.is_frozen:
                     self._replace(name, part)
+            if self._alone is not None and (self._alone.has_ended or self._alone.is_frozen):
+                self._start_again(self._alone, "the process of the queries without replicas")
+
+    @property
+    def _processes(self) -> list[_Process]:
+        return [*self._copies.values(), *([] if self._alone is None else [self._alone])]
 
     def _replace(self, name: PairName, part: Copy) -> None:
         copy, twin = self._copies[name, part], self._copies[name, part.twin]
+        what = f"copy {part.value} of {name}"
         if not copy.is_over:
             twin.look()
-            _log.warning("copy %s of %s %s", part.value, name, copy.how_it_is())
-            self._require_survivor(name, part, copy, twin)
-            copy.end(time.monotonic())
-        copy.start_again()
+            # At the very start neither has caught up, and nothing was given that could be lost.
+            is_lost = twin.has_ended or (copy.has_run and not twin.is_paired)
+            if is_lost and copy.exit_code not in _IN_VAIN:
+                raise BothCopiesFailed(
+                    f"{what} in pipeline {self._path} {copy.how_it_is()}, and copy "
+                    f"{part.twin.value} {twin.how_it_is()}. Nobody is left to take over: what the "
+                    "pair had given and not delivered may be lost. All copies were stopped. If "
+                    "the directories of the copies are whole, nothing is lost: start it again, "
+                    "and they go on from their checkpoints. If not, restore the last snapshot: "
+                    f"streamproof snapshot list {self._path}"
+                )
+        self._start_again(copy, what)
 
-    def _require_survivor(self, name: PairName, part: Copy, copy: _Copy, twin: _Copy) -> None:
-        where = f"copy {part.value} of {name} in pipeline {self._path} {copy.how_it_is()}"
-        if copy.exit_code in _IN_VAIN:
-            raise QueryFailed(
-                f"{where}, which tells of a mistake that a new start would not mend; what it said "
-                "is above. All copies were stopped, and nothing is lost. Mend it, and start again"
-            )
-        # At the very start neither has caught up, and nothing was given yet that could be lost.
-        if twin.has_ended or (copy.has_run and not twin.is_paired):
-            raise BothCopiesFailed(
-                f"{where}, and copy {part.twin.value} {twin.how_it_is()}. Nobody is left to take "
-                "over: what the pair had given and not delivered may be lost. All copies were "
-                "stopped. If the directories of the copies are whole, nothing is lost: start it "
-                "again, and they go on from their checkpoints"
-            )
+    def _start_again(self, process: _Process, what: str) -> None:
+        if not process.is_over:
+            _log.warning("%s %s", what, process.how_it_is())
+            if process.exit_code in _IN_VAIN:
+                raise QueryFailed(
+                    f"{what} in pipeline {self._path} {process.how_it_is()}, which tells of a "
+                    "mistake that a new start would not mend; what it said is above. All copies "
+                    "were stopped, and nothing is lost. Mend it, and start again"
+                )
+            process.end(time.monotonic())
+        process.start_again()
 
 
-class _Copy:
-    """The process of a copy, and how often it was started."""
+class _Process:
+    """A process, of a copy or of the queries without replicas, and how often it was started."""
 
-    def __init__(
-        self, pair: PairDirectory, copy: Copy, command: Sequence[str], bound_seconds: float
-    ) -> None:
+    def __init__(self, own: ProcessDirectory, command: Sequence[str], bound_seconds: float) -> None:
         self._command, self._bound = command, bound_seconds
-        self._own = pair.copy(copy)
-        self._beat = self._own.beat
+        self._own, self._beat = own, own.beat
         self._starts = self._starts_in_vain = 0
         self._not_before = self._started = 0.0
         self.has_run = self.is_over = False

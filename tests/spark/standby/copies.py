@@ -30,6 +30,8 @@ SECONDS_MAX = 240.0
 POLL_SECONDS = 0.01
 ROWS = "id long, amount long"
 TOTALS = "id long, total long, number long"
+CHANNELS = {"left": ROWS, "right": ROWS, "totals": TOTALS}
+SIZES = "id long, size long"
 
 SKEW = "STREAMPROOF_TEST_SKEW"
 """Environment variable of a copy whose rows are to differ from its twin's."""
@@ -45,22 +47,32 @@ def totals(left: DataFrame, right: DataFrame) -> DataFrame:
 
 def pair(path: Path, partitions: int = 1) -> Pipeline:
     """Running totals of two channels, by a pair of copies, or by one for each partition."""
-    return Pipeline(
-        path,
-        channels={"left": ROWS, "right": ROWS, "totals": TOTALS},
-        queries=[
-            Query(
-                "totals",
-                inputs=("left", "right"),
-                output="totals",
-                output_mode=OutputMode.UPDATE,
-                plan=totals,
-                replicas=2,
-                partitions=partitions,
-                partition_by="id" if partitions > 1 else None,
-            )
-        ],
+    return Pipeline(path, channels=CHANNELS, queries=[totals_query(partitions)])
+
+
+def size_of(totals: DataFrame) -> DataFrame:
+    """Plan of a query whose output can be told from its input, row by row."""
+    return totals.selectExpr("id", "total * number as size")
+
+
+def totals_query(partitions: int = 1) -> Query:
+    """The query of the pair."""
+    return Query(
+        "totals",
+        inputs=("left", "right"),
+        output="totals",
+        output_mode=OutputMode.UPDATE,
+        plan=totals,
+        replicas=2,
+        partitions=partitions,
+        partition_by="id" if partitions > 1 else None,
     )
+
+
+def mixed(path: Path) -> Pipeline:
+    """The totals of a pair, and what a query that runs alone makes of each."""
+    sizes = Query("sizes", inputs=("totals",), output="sizes", plan=size_of)
+    return Pipeline(path, channels={**CHANNELS, "sizes": SIZES}, queries=[totals_query(), sizes])
 
 
 def feed(pipeline: Pipeline, start: int, stop: int) -> None:

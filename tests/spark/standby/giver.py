@@ -15,16 +15,18 @@ import pyarrow as pa
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.data_files import write_file
 from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
-from streamproof.spark_bindings.names import ChannelName, PairName, QueryName, Turn
+from streamproof.spark_bindings.names import ChannelName, QueryName, Turn
 from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.digest import NO_ROWS
 from streamproof.spark_bindings.standby.giving import Giving
 from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
+from streamproof.spark_bindings.wiring import Query
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = stored_schema("id long", "rows")
+PAIR = Pair(Query("q", ("orders",), "rows", plan=lambda orders: orders, replicas=2))
 SILENT = 3
 """Every third turn gives no rows."""
 
@@ -44,7 +46,7 @@ def giving(path: Path, copy: Copy, taken: int = 0) -> Giving:
 
 def client(path: Path, copy: Copy) -> ChannelClient:
     """Give the output channel as a copy sees it."""
-    return ChannelClient(channel_at(path), PairName("q"), copy, "p")
+    return ChannelClient(channel_at(path), PAIR, copy, "p")
 
 
 def kept(path: Path, copy: Copy) -> KeptOutputs:

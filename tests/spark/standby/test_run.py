@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,8 +17,7 @@ from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.standby.copy_run import find_pair
 from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
-from tests.spark import driver
-from tests.spark.standby import copies
+from tests.spark.standby import command, copies
 from tests.spark.standby.copies import await_that, beats_of, feed, is_complete
 
 FILE = "from pathlib import Path\nfrom tests.spark.standby import copies\n\n"
@@ -109,12 +104,10 @@ def test_replicas_that_make_no_pairs_are_refused(
         alone(tmp_path / "p", **more)
 
 
-def test_a_pair_neither_starts_as_a_query_nor_takes_part_in_snapshots(tmp_path: Path) -> None:
+def test_a_pair_does_not_start_as_a_query(tmp_path: Path) -> None:
     pipeline = alone(tmp_path / "p", replicas=2)
     with pytest.raises(WrongWiring, match="streamproof run"):
         pipeline.start(None)  # type: ignore[arg-type]
-    with pytest.raises(WrongWiring, match="take no part in snapshots"):
-        pipeline.snapshot()
 
 
 def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
@@ -129,7 +122,7 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
         directory(one)
     two = alone(tmp_path / "two", replicas=2)
     assert directory(two).path.name == PairName("q")
-    with pytest.raises(WrongWiring, match="it has run as a pair"):
+    with pytest.raises(WrongWiring, match="it has run otherwise"):
         alone(tmp_path / "two").snapshot()
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         directory(alone(tmp_path / "two", replicas=2, partitions=2, partition_by="x"))
@@ -137,10 +130,10 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
 
 def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
     pipeline = alone(tmp_path / "p", replicas=2)
-    own, pair = directory(pipeline).copy(Copy.A), Pair(pipeline.queries[0])
-    with locked(own, Copy.A, pair), pytest.raises(CopyRuns, match="copy A of q"):
-        locked(own, Copy.A, pair).__enter__()
-    with locked(own, Copy.A, pair):
+    own = directory(pipeline).copy(Copy.A)
+    with locked(own, "copy A of q"), pytest.raises(CopyRuns, match="copy A of q"):
+        locked(own, "copy A of q").__enter__()
+    with locked(own, "copy A of q"):
         pass
 
 
@@ -148,36 +141,21 @@ def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
 @pytest.mark.timeout(900)
 def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
     path = tmp_path / "p"
-    file = write(tmp_path, f"PIPELINE = copies.pair(Path({str(path)!r}))")
     pipeline = copies.pair(path)
     feed(pipeline, 0, 4)
-    program = "from streamproof.cli import main; main()"
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, "run", file, "--cores=1", "--fast-start"],
-            cwd=copies.ROOT,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
     fed = 4
-    try:
+    with command.running(path) as process:
         for _ in range(2):  # the primary is killed, and then the one that took over
             await_that(lambda end=fed: is_complete(pipeline, end), "output")  # type: ignore[misc]
             copies.await_in_step(path)
             (primary,) = [c for c in Copy if (beats_of(path, c) or {}).get("active")]
-            os.killpg(copies.process_of(path, primary), signal.SIGKILL)
+            command.kill(path, primary)
             feed(pipeline, fed, fed + 4)
             fed += 4
         await_that(lambda: is_complete(pipeline, fed), "output")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(copies.SECONDS_MAX) == 0, (tmp_path / "log").read_text()
-    finally:
-        driver.end(process)
-        for copy in Copy:  # a supervisor that was killed leaves them running
-            with suppress(ProcessLookupError, FileNotFoundError):
-                os.killpg(copies.process_of(path, copy), signal.SIGKILL)
+        assert process.wait(copies.SECONDS_MAX) == 0, command.log_of(path).read_text()
     copies.check_history(pipeline, fed)
-    said = (tmp_path / "log").read_text()
+    said = command.log_of(path).read_text()
     assert "has ended with exit code -9" in said
     assert "is_transferred=True" in said

@@ -17,7 +17,6 @@ from streamproof.spark_bindings.errors import (
     BothCopiesFailed,
     CopyRuns,
     QueryFailed,
-    WrongWiring,
 )
 from streamproof.spark_bindings.standby import supervisor as module
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
@@ -133,7 +132,7 @@ def test_copies_that_run_already_are_named_and_left_alone(tmp_path: Path) -> Non
     pipeline = copies.pair(tmp_path / "p")
     pair = Pair(pipeline.queries[0])
     own = PairDirectory.of(PipelineDirectory.open(tmp_path / "p"), pair).copy(Copy.B)
-    with locked(own, Copy.B, pair), pytest.raises(CopyRuns, match=f"kill {os.getpid()}$"):
+    with locked(own, "copy B of totals"), pytest.raises(CopyRuns, match=f"kill {os.getpid()}$"):
         Supervisor(pipeline, lambda *_: ["false"], BOUND).__enter__()
     assert holder(own) is None
 
@@ -158,8 +157,24 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
         assert run.failure is None
 
 
-def test_a_pipeline_with_a_query_that_has_no_replicas_is_refused(tmp_path: Path) -> None:
+def supervised_alone(path: Path, command: str) -> Supervisor:
     alone = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
-    pipeline = Pipeline(tmp_path / "p", channels={"a": "x long", "b": "x long"}, queries=[alone])
-    with pytest.raises(WrongWiring, match="'q' .*no replicas"):
-        Supervisor(pipeline, lambda *_: [], BOUND)
+    pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[alone])
+    return Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command])
+
+
+def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    with supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3") as supervisor:
+        running = Supervised(supervisor)
+        copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
+        running.stop()
+    assert running.failure is None
+
+
+def test_a_mistake_in_a_query_without_replicas_stops_everything(tmp_path: Path) -> None:
+    with supervised_alone(tmp_path / "p", "exit 2") as supervisor:
+        running = Supervised(supervisor)
+        assert isinstance(running.failed(), QueryFailed)
+        running.stop()
+    assert "queries without replicas in pipeline" in str(running.failure)
