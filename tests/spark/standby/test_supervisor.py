@@ -157,24 +157,21 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
         assert run.failure is None
 
 
-def supervised_alone(path: Path, command: str) -> Supervisor:
+def supervised_alone(path: Path, command: str) -> Supervised:
     alone = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
     pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[alone])
-    return Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command])
+    return Supervised(Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command]))
 
 
 def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
-    with supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3") as supervisor:
-        running = Supervised(supervisor)
-        copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
-        running.stop()
+    running = supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3")
+    copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
+    running.end()
     assert running.failure is None
 
 
 def test_a_mistake_in_a_query_without_replicas_stops_everything(tmp_path: Path) -> None:
-    with supervised_alone(tmp_path / "p", "exit 2") as supervisor:
-        running = Supervised(supervisor)
-        assert isinstance(running.failed(), QueryFailed)
-        running.stop()
+    running = supervised_alone(tmp_path / "p", "exit 2")
+    assert isinstance(running.failed(), QueryFailed)
     assert "queries without replicas in pipeline" in str(running.failure)
