@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+HERE = Path(__file__).parent
+FIRST = (
+    "examples/test_flights.py",
+    # Without Spark: the first session makes the archive of classes, and the next would wait for it.
+    "checker/native/test_agreement.py",
+    "test_golden.py",
+    "spark/standby/test_chaos.py",
+    "spark/test_bounded.py",
+    "spark/test_snapshot.py",
+    "spark/test_columns.py",
+    "spark/test_crash.py",
+    "spark/test_start.py",
+    "spark/test_sunion.py",
+    "models/test_chandy_lamport.py",
+    "checker/native/test_symmetry.py",
+    "checker/native/test_rolled.py",
+    "checker/native/test_checkpoint.py",
+)
+"""Files that take twenty seconds and more. Whoever adds one sees it in `pytest --durations=40`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take minutes, so that no process is left alone with one."""
-    long = {"spark", "examples", "lang"}
-    items.sort(key=lambda item: item.path.parent.name not in long)
+    """Begin with the files that take longest, so that no process is left alone with one."""
+    rank = {HERE / name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.path, len(FIRST)))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import FIRST, HERE
+
 ROOT = Path(__file__).parent.parent
 FILE_LINES_MAX = 400
 EXAMPLE_LINES_MAX = 80
@@ -149,6 +151,10 @@ def test_a_parameters_section_names_parameters(path):
 @pytest.mark.parametrize("path", [p for p in PACKAGE if "models" not in p.parts], ids=name_of)
 def test_a_class_has_few_public_methods(path):
     assert crowded_classes(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_files_that_are_begun_first_exist():
+    assert [name for name in FIRST if not (HERE / name).is_file()] == []
 
 
 def test_a_test_file_says_what_it_is_about():

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -173,6 +174,56 @@ class Here(Thread):
         self._stop_asked.set()
         self.join(SECONDS_MAX)
         assert not self.is_alive()
+
+
+class PairRun:
+    """A pair of which some copies run here, and others as processes; it knows what was fed."""
+
+    def __init__(self, path: Path, spark: SparkSession, partitions: int = 1) -> None:
+        self.path, self.pipeline = path, pair(path, partitions)
+        self._spark, self._partitions, self._fed = spark, partitions, 0
+        self.here: list[Here] = []
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def feed(self, commits: int) -> None:
+        """Append more commits."""
+        feed(self.pipeline, self._fed, self._fed + commits)
+        self._fed += commits
+
+    def begin_here(self, copy: Copy, partition: int = 0) -> Here:
+        """Start a copy in this process."""
+        made = Here(self.path, copy, self._spark, partition=partition, of=self._partitions)
+        self.here.append(made)
+        return made
+
+    def begin(self, copy: Copy, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a copy as a process."""
+        made = begin(self.path, copy, **environment)
+        self.processes.append(made)
+        return made
+
+    def await_output(self) -> None:
+        """Wait for the output of all that was fed."""
+        await_that(lambda: is_complete(self.pipeline, self._fed), f"output of {self._fed} commits")
+
+    def check(self) -> None:
+        """Check that no copy here has failed, and that the client has seen one history, whole."""
+        assert [copy.failure for copy in self.here] == [None] * len(self.here)
+        check_history(self.pipeline, self._fed)
+
+
+@contextmanager
+def pair_run(path: Path, spark: SparkSession, partitions: int = 1) -> Iterator[PairRun]:
+    """Give a pair to be run; at the end, end its copies and check what the client has seen."""
+    run = PairRun(path, spark, partitions)
+    try:
+        yield run
+        for copy in run.here:
+            copy.stop()
+    finally:
+        for process in run.processes:
+            driver.end(process)
+    run.check()
 
 
 def await_primary(path: Path, copy: Copy) -> None:

@@ -11,10 +11,18 @@ from random import Random
 import pytest
 
 from tests.spark.standby import chaos
-from tests.spark.standby.chaos import Failure, expected, told_by
+from tests.spark.standby.chaos import (
+    AT_ONCE,
+    FREEZES,
+    IN_CATCH_UP,
+    Failure,
+    chosen,
+    expected,
+    told_by,
+)
 
 pytestmark = pytest.mark.timeout(1200)
-RUNS, FAILURES_PER_RUN = 50, 3
+SEEDS = range(1, 51)
 
 
 def run_with(place: Path, seed: int, failures: list[Failure], pairs: int = 2) -> None:
@@ -22,9 +30,16 @@ def run_with(place: Path, seed: int, failures: list[Failure], pairs: int = 2) ->
     with run.going_on():
         for failure in failures:
             run.fail(failure)
-        run.await_steady()
     assert run.fed > 0
     assert told_by(run.pipeline) == expected(run.fed), run.history
+
+
+def test_each_run_has_a_freeze_one_failure_in_catch_up_and_two_at_once() -> None:
+    runs = [chosen(Random(seed)) for seed in SEEDS]
+    for kind in (FREEZES, IN_CATCH_UP, AT_ONCE):
+        assert all({*kind} & {*failures} for failures in runs)
+    assert {failure for failures in runs for failure in failures} == set(Failure)
+    assert len({*map(tuple, runs)}) > len(SEEDS) / 4
 
 
 def test_a_copy_dies_and_is_replaced(tmp_path: Path) -> None:
@@ -37,6 +52,6 @@ def test_without_failures_the_rows_are_those_counted_beforehand(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, RUNS + 1))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_copies_die_and_freeze_at_any_moment(tmp_path: Path, seed: int) -> None:
-    run_with(tmp_path, seed, Random(seed).sample(list(Failure), FAILURES_PER_RUN))
+    run_with(tmp_path, seed, chosen(Random(seed)))

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
@@ -24,6 +23,7 @@ from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.standby.lock import holder, locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
+from tests.spark.standby.supervised import Supervised
 
 BOUND = 0.5
 FOREVER = -1
@@ -33,43 +33,6 @@ Ends = Callable[[Copy], tuple[int, int]]
 
 def runs(copy: Copy) -> tuple[int, int]:
     return 0, FOREVER
-
-
-class Supervised:
-    """A supervisor in a thread of its own."""
-
-    def __init__(self, supervisor: Supervisor) -> None:
-        self.supervisor, self.failure = supervisor, None  # type: tuple[Supervisor, Exception | None]
-        self._stop = Event()
-        self._thread = Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        try:
-            self.supervisor.until(self._stop)
-        except Exception as error:  # noqa: BLE001 - the test asks for it
-            self.failure = error
-
-    def copy(self, copy: Copy) -> CopyStatus:
-        return self.supervisor.status()["totals", copy]
-
-    def await_pair(self, *, starts: tuple[int, int] = (1, 1)) -> None:
-        """Wait until both copies run, and were started so often."""
-
-        def is_paired() -> bool:
-            found = [self.copy(copy) for copy in Copy]
-            return all(c.is_paired for c in found) and starts == tuple(c.starts for c in found)
-
-        copies.await_that(is_paired, "a pair")
-
-    def failed(self) -> Exception:
-        copies.await_that(lambda: self.failure is not None, "a failure")
-        assert self.failure is not None
-        return self.failure
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
 
 
 @contextmanager
@@ -83,15 +46,29 @@ def supervised(path: Path, ends: Ends = runs) -> Iterator[Supervised]:
         program = [sys.executable, "-m", "tests.spark.standby.fake_copy"]
         return [*program, str(beat), str(code), str(beats)]
 
-    with Supervisor(pipeline, command, BOUND) as supervisor:
-        running = Supervised(supervisor)
-        try:
-            yield running
-        finally:
-            running.stop()  # else it would start again what is ended
+    supervisor = Supervisor(pipeline, command, BOUND)
+    running = Supervised(supervisor)
+    try:
+        yield running
+    finally:
+        running.end()
     for status in supervisor.status().values():
         with pytest.raises(ProcessLookupError):
             os.kill(status.process, 0)
+
+
+def copy_of(running: Supervised, copy: Copy) -> CopyStatus:
+    return running.status("totals")[copy]
+
+
+def await_pair(running: Supervised, *, starts: tuple[int, int] = (1, 1)) -> None:
+    """Wait until both copies run, and were started so often."""
+
+    def is_paired() -> bool:
+        found = running.status("totals").values()
+        return all(c.is_paired for c in found) and starts == tuple(c.starts for c in found)
+
+    copies.await_that(is_paired, "a pair")
 
 
 def kill(status: CopyStatus, number: signal.Signals = signal.SIGKILL) -> None:
@@ -100,40 +77,40 @@ def kill(status: CopyStatus, number: signal.Signals = signal.SIGKILL) -> None:
 
 def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
-        running.await_pair()
-        kill(running.copy(Copy.A))
-        running.await_pair(starts=(2, 1))
-        kill(running.copy(Copy.B))
-        running.await_pair(starts=(2, 2))
+        await_pair(running)
+        kill(copy_of(running, Copy.A))
+        await_pair(running, starts=(2, 1))
+        kill(copy_of(running, Copy.B))
+        await_pair(running, starts=(2, 2))
         assert running.failure is None
 
 
 def test_a_frozen_copy_is_ended_and_started_again(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
-        running.await_pair()
-        kill(running.copy(Copy.B), signal.SIGSTOP)
-        running.await_pair(starts=(1, 2))
+        await_pair(running)
+        kill(copy_of(running, Copy.B), signal.SIGSTOP)
+        await_pair(running, starts=(1, 2))
 
 
 def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
-        running.await_pair()
+        await_pair(running)
         for copy in Copy:
-            kill(running.copy(copy), signal.SIGSTOP)  # so that it sees none of them end first
+            kill(copy_of(running, copy), signal.SIGSTOP)  # so that it sees none of them end first
         for copy in Copy:
-            kill(running.copy(copy))
+            kill(copy_of(running, copy))
         assert isinstance(running.failed(), BothCopiesFailed)
         assert "may be lost" in str(running.failure)
 
 
 def test_the_second_failure_before_the_first_copy_caught_up_is_one_of_both(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
-        running.await_pair()
+        await_pair(running)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()  # it takes its time to catch up
-        kill(running.copy(Copy.A))
-        copies.await_that(lambda: running.copy(Copy.A).starts == 2, "a new copy")
+        kill(copy_of(running, Copy.A))
+        copies.await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
         assert running.failure is None
-        kill(running.copy(Copy.B))
+        kill(copy_of(running, Copy.B))
         assert isinstance(running.failed(), BothCopiesFailed)
         assert "copy A has not caught up yet" in str(running.failure)
 
@@ -142,12 +119,12 @@ def test_a_copy_that_hangs_in_its_start_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with supervised(tmp_path / "p") as running:
-        running.await_pair()
+        await_pair(running)
         monkeypatch.setattr(module, "_START_SECONDS_MAX", BOUND)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
-        kill(running.copy(Copy.A))
-        copies.await_that(lambda: running.copy(Copy.A).starts == 3, "another new copy")
-        assert running.copy(Copy.B).is_paired
+        kill(copy_of(running, Copy.A))
+        copies.await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
+        assert copy_of(running, Copy.B).is_paired
         assert running.failure is None
 
 
@@ -175,29 +152,26 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
     tmp_path: Path,
 ) -> None:
     with supervised(tmp_path / "p", lambda copy: (3, 0 if copy is Copy.B else FOREVER)) as run:
-        copies.await_that(lambda: run.copy(Copy.B).starts == 2, "a second start")
-        assert run.copy(Copy.A).is_paired
+        copies.await_that(lambda: copy_of(run, Copy.B).starts == 2, "a second start")
+        assert copy_of(run, Copy.A).is_paired
         assert run.failure is None
 
 
-def supervised_alone(path: Path, command: str) -> Supervisor:
+def supervised_alone(path: Path, command: str) -> Supervised:
     alone = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
     pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[alone])
-    return Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command])
+    return Supervised(Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command]))
 
 
 def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
-    with supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3") as supervisor:
-        running = Supervised(supervisor)
-        copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
-        running.stop()
+    running = supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3")
+    copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
+    running.end()
     assert running.failure is None
 
 
 def test_a_mistake_in_a_query_without_replicas_stops_everything(tmp_path: Path) -> None:
-    with supervised_alone(tmp_path / "p", "exit 2") as supervisor:
-        running = Supervised(supervisor)
-        assert isinstance(running.failed(), QueryFailed)
-        running.stop()
+    running = supervised_alone(tmp_path / "p", "exit 2")
+    assert isinstance(running.failed(), QueryFailed)
     assert "queries without replicas in pipeline" in str(running.failure)
