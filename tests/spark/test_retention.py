@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,8 +30,7 @@ from streamproof.spark_bindings.names import LaneName, Position, ProcessName
 from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.standby.copies import Copy
 from tests.spark.handmade import ONE, A, batch, spark_checkpoint, write
-from tests.spark.standby import copies
-from tests.spark.standby.copies import await_in_step, await_that, is_complete
+from tests.spark.standby.copies import await_in_step, pair_run, send
 from tests.spark.test_restore import collector_of
 
 
@@ -234,25 +234,21 @@ def test_the_command_tells_and_removes(tmp_path: Path) -> None:
 def test_a_pair_misses_nothing_while_its_inputs_are_vacuumed(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    pipeline = copies.pair(tmp_path / "p")
-    copies.feed(pipeline, 0, 4)
-    running = {copy: copies.Here(pipeline.path, copy, spark) for copy in Copy}
-    await_that(lambda: is_complete(pipeline, 4), "the first output")
-    await_in_step(pipeline.path)
-    running[Copy.B].stop()
-    copies.feed(pipeline, 4, 8)
-    await_that(lambda: is_complete(pipeline, 8), "output of one copy")
-    assert any(found.commits for found in vacuum(pipeline.path))
-    running[Copy.B] = copies.Here(pipeline.path, Copy.B, spark)
-    await_in_step(pipeline.path)
-    copies.feed(pipeline, 8, 10)
-    await_that(lambda: is_complete(pipeline, 10), "more output")
-    await_in_step(pipeline.path)
-    until = [found.until for found in vacuum(pipeline.path)]
-    assert sum(until) >= 8
-    copies.feed(pipeline, 10, 12)
-    await_that(lambda: is_complete(pipeline, 12), "the last output")
-    for copy in running.values():
-        copy.stop()
-        assert copy.failure is None
-    copies.check_history(pipeline, 12)
+    with pair_run(tmp_path / "p", spark) as run:
+        run.begin_here(Copy.A)
+        lost = run.begin(Copy.B)
+        run.feed(4)
+        run.await_output()
+        await_in_step(run.path)
+        send(lost, signal.SIGKILL)
+        run.feed(4)
+        run.await_output()
+        assert any(found.commits for found in vacuum(run.path))
+        run.begin(Copy.B)
+        await_in_step(run.path)
+        run.feed(2)
+        run.await_output()
+        await_in_step(run.path)
+        assert sum(found.until for found in vacuum(run.path)) >= 8
+        run.feed(2)
+        run.await_output()
