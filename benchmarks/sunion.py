@@ -32,6 +32,8 @@ from benchmarks.sunion_ways import WAYS, Way, merged_bounded, streams
 from streamproof.spark_bindings import spark_session
 
 WARM_UP_BATCHES = 2
+SETTINGS = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+"""Of the session, so of all ways: docs/merging-streams.md says when they fit."""
 GOALS = {"pass_packed": 0.8, "pass_rows": 3.0}
 """What sunion's rows a second are to be, as a multiple of another way's."""
 SHARE_MAX, RECOVERY_MAX = 0.05, 2.0
@@ -117,7 +119,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, nargs="+", default=[2, 8])
     parser.add_argument("--partitions", type=int, nargs="+", default=[1, 4])
     arguments = parser.parse_args()
-    spark = spark_session("streamproof-benchmark")
+    spark = spark_session("streamproof-benchmark", settings=SETTINGS)
     found = {
         "throughput": throughput(spark, arguments),
         "machine_share": machine_share(arguments.rows),

@@ -16,6 +16,7 @@ from streamproof.spark_bindings.java import JavaChoice, java_home
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _STATE_STORE = "spark.sql.streaming.stateStore"
+_SHUFFLE_CHECKSUM = "spark.sql.shuffle.orderIndependentChecksum"
 _SOCKET_DIRECTORY_MAX = 60
 
 REQUIRED_SETTINGS: Mapping[str, str] = {
@@ -35,6 +36,12 @@ RECOMMENDED_SETTINGS: Mapping[str, str] = {
     "spark.python.unix.domain.socket.enabled": "true",
     # Renames checkpoint files without forking `readlink` and `chmod` for each of them.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    # Spark hashes what it shuffles, byte by byte, to notice that a repeated task gave other rows: a
+    # fifth of the JVM's work where rows travel in blobs. A task is repeated for that when an
+    # executor is lost with its files, and here the only one is the session itself. Spark hashes
+    # unless both are off.
+    f"{_SHUFFLE_CHECKSUM}.enabled": "false",
+    f"{_SHUFFLE_CHECKSUM}.enableFullRetryOnMismatch": "false",
     # The number of state partitions; it is fixed for the life of a checkpoint.
     "spark.sql.shuffle.partitions": "1",
     # A channel stores instants. A session in another zone would show them shifted.

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings.sunion.merge import Arrivals, Emission, Merge, initial_state
-from streamproof.spark_bindings.sunion.pack import Pack
+from streamproof.spark_bindings.sunion.pack import ORIGIN, Pack
 from streamproof.spark_bindings.sunion.pending import Pending
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes
@@ -72,8 +72,8 @@ def table(rows: Sequence[Row], stream: str) -> pa.Table:
 
 
 def of_stream(rows: pa.Table, number: int) -> pa.Table:
-    """Say of rows which stream they are of, as the plan does before they are packed."""
-    return rows.append_column(STREAM, pa.array([number] * rows.num_rows, pa.int8()))
+    """Say of rows which stream they are of, as the plan does where there is one serializer."""
+    return rows.append_column(ORIGIN, pa.array([number] * rows.num_rows, pa.int32()))
 
 
 def split_late(rows: Sequence[Row], settings: Settings) -> tuple[list[Row], list[Row], int]:

@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import WrongArgument, WrongSchema
 from streamproof.spark_bindings.sunion import TupleType, sunion
+from streamproof.spark_bindings.sunion.tags import NO_STREAM, tag, told
 from tests.spark.test_restarts import run
 from tests.spark.test_sunion import of
 
@@ -119,6 +120,23 @@ def test_upper_and_lower_case_are_one_unless_the_session_says_otherwise(
             sunion({"a": stream(spark), "b": other}, **GOOD)
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_a_tag_tells_type_stream_and_serializer(spark: SparkSession) -> None:
+    names = [f"stream{number}" for number in range(127)]
+    cases = [
+        (kind, serializer, stream)
+        for kind in TupleType
+        for serializer in (0, 999)
+        for stream in (0, 126, NO_STREAM)
+    ]
+    tags = spark.createDataFrame([(tag(*case),) for case in cases], "tag int")
+    columns = told(F.col("tag"), names)
+    found = tags.select(*(columns[name] for name in ("tuple_type", "serializer", "stream")))
+    assert [tuple(row) for row in found.collect()] == [
+        (kind.value, serializer, None if stream == NO_STREAM else names[stream])
+        for kind, serializer, stream in cases
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from streamproof.protocols.sunion import Key, precedes
 from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING
-from streamproof.spark_bindings.sunion.pack import PARTITION, Pack
+from streamproof.spark_bindings.sunion.pack import ORIGIN, PARTITION, Pack
 from streamproof.spark_bindings.sunion.progress import Progress
-from streamproof.spark_bindings.sunion.rows import from_bytes
+from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes
 from streamproof.spark_bindings.sunion.state import decode
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from tests.spark.merging import (
@@ -162,8 +162,8 @@ def test_a_repeated_position_is_found_across_batches():
 
 def test_a_serializer_without_rows_learns_of_progress():
     two = replace(SETTINGS, partitions=2)
-    numbers = pa.array([0, 1, 0], pa.int32())
-    rows = of_stream(table(rows_of([1, 2, 30]), "ewr"), 0).append_column(PARTITION, numbers)
+    origins = pa.array([0, 1, 0], pa.int32())
+    rows = table(rows_of([1, 2, 30]), "ewr").append_column(ORIGIN, origins)
     found = [
         (said[PARTITION], said["rows"], said["progress"])
         for packed in Pack(two)(iter(rows.to_batches()))
@@ -176,7 +176,7 @@ def test_a_serializer_without_rows_learns_of_progress():
         (key_of(1), True),
     ]
     assert from_bytes(found[1][1])["seq"].to_pylist() == [1]
-    assert PARTITION not in from_bytes(found[1][1]).column_names
+    assert ORIGIN not in from_bytes(found[1][1]).column_names
 
 
 def test_a_task_packs_the_streams_that_it_gets_apart():
@@ -194,6 +194,26 @@ def test_a_task_packs_the_streams_that_it_gets_apart():
     ]
     assert from_bytes(said[1]["rows"])["text"].to_pylist() == ["jfk 0"]
     assert [Progress.from_bytes(row["progress"]).end(0) for row in said[2:]] == [2, 0]
+
+
+@pytest.mark.parametrize("partitions", [2, 1000])
+def test_rows_keep_their_order_on_their_way_to_a_serializer(partitions):
+    settings = replace(SETTINGS, streams=tuple(map(str, range(127))), partitions=partitions)
+    origins = np.arange(30) * 2**16 % (127 * partitions)  # some are one in their last 16 bits
+    stream, partition = np.divmod(origins, partitions)
+    rows = table(rows_of(range(30)), "ewr").append_column(ORIGIN, pa.array(origins, pa.int32()))
+    again = pa.concat_tables([rows, rows.slice(0, 10)])
+    found = {
+        (said["stream"], said[PARTITION]): from_bytes(said["rows"])
+        for packed in Pack(settings)(iter(again.to_batches()))
+        for said in packed.to_pylist()
+        if said["rows"] is not None
+    }
+    assert {key: blob["seq"].to_pylist() for key, blob in found.items()} == {
+        (s, key_of(p)): [n, n] if n < 10 else [n]
+        for n, (s, p) in enumerate(zip(stream.tolist(), partition.tolist(), strict=True))
+    }
+    assert all(set(blob[STREAM].to_pylist()) == {s} for (s, _), blob in found.items())
 
 
 @pytest.mark.parametrize(

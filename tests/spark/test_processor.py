@@ -18,21 +18,24 @@ from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.pack import Pack
 from streamproof.spark_bindings.sunion.processor import SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.tags import NO_STREAM, TAG, tag
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
 from tests.spark.merging import SCHEMA, SETTINGS, Row, of_stream, rows_of, table, waiting_at_most
 
 KEY = key_of(0)
-CODED = pa.schema(
+TRAVELLING = pa.schema(
     [
         *SCHEMA,
-        ("tuple_type", pa.int8()),
+        (TAG, pa.int32()),
         ("bucket", SCHEMA.field("ts").type),
         ("stable_id", pa.int64()),
-        ("stream", pa.int8()),
-        ("serializer", pa.int32()),
     ]
 )
+MEANING = {
+    tag(kind, 0, stream): (kind.value, stream) for kind in TupleType for stream in (0, 1, NO_STREAM)
+}
+"""What the tags of the first serializer stand for."""
 
 
 class Operator:
@@ -61,25 +64,15 @@ class Operator:
     def said(self, emitted: pd.DataFrame) -> list[tuple[object, ...]]:
         if emitted.empty:
             return []
-        rows = [
-            row
-            for batch in Unpack(self.settings, CODED)(iter([pa.RecordBatch.from_pandas(emitted)]))
-            for row in batch.to_pylist()
-        ]
-        for row in rows:
-            if row["stream"] is not None:
-                stream = self.settings.streams[row["stream"]]
-                assert row["text"] == f"{stream} {row['seq']}"
-            assert row["serializer"] == 0
-        return [
-            (
-                list(TupleType)[row["tuple_type"]].value,
-                row["stable_id"],
-                row["seq"],
-                None if row["bucket"] is None else int(row["bucket"].timestamp()),
-            )
-            for row in rows
-        ]
+        batches = Unpack(self.settings, TRAVELLING)(iter([pa.RecordBatch.from_pandas(emitted)]))
+        found = []
+        for row in pa.Table.from_batches(batches, TRAVELLING).to_pylist():
+            kind, stream = MEANING[row[TAG]]
+            if stream != NO_STREAM:
+                assert row["text"] == f"{self.settings.streams[stream]} {row['seq']}"
+            begins = None if row["bucket"] is None else int(row["bucket"].timestamp())
+            found.append((kind, row["stable_id"], row["seq"], begins))
+        return found
 
     def restart(self, settings: Settings) -> None:
         """Go on with other settings, from the state as it is."""

@@ -23,19 +23,19 @@ from streamproof.spark_bindings.sunion.arguments import (
     quoted,
 )
 from streamproof.spark_bindings.sunion.durations import Duration, microseconds, shown
-from streamproof.spark_bindings.sunion.pack import PACKED, PARTITION, Pack
+from streamproof.spark_bindings.sunion.pack import ORIGIN, PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
-from streamproof.spark_bindings.sunion.rows import STREAM
 from streamproof.spark_bindings.sunion.settings import Settings
+from streamproof.spark_bindings.sunion.tags import TAG, told
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
+    COLUMNS,
     PARTITIONED,
-    STREAM_NAME,
+    SERIALIZER,
     TUPLE_TYPE,
     TupleType,
-    coded_schema,
 )
-from streamproof.spark_bindings.sunion.unpack import Unpack
+from streamproof.spark_bindings.sunion.unpack import Unpack, travelling_schema
 
 PROTOCOLS = ("sunion", "dpc")
 
@@ -112,12 +112,10 @@ def sunion(
 def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Settings) -> DataFrame:
     by = settings.partition_by
     wanted = [quoted(name).alias(plain(name)) for name in schema.names]
-    if by:
-        number = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions))
-        wanted.append(number.alias(PARTITION))
+    partition = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions)) if by else F.lit(0)
     rows = [
-        inputs[name].select(*wanted, F.lit(stream).cast("byte").alias(STREAM))
-        for stream, name in enumerate(settings.streams)
+        inputs[name].select(*wanted, (partition + first).alias(ORIGIN))
+        for name, first in zip(settings.streams, settings.first_origins, strict=True)
     ]
     together = reduce(DataFrame.union, rows)
     # A task costs the start of a Python worker, and more of them than cores are no faster.
@@ -129,21 +127,18 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
         outputMode="Append",
         timeMode="None" if settings.wait_ms is None else "ProcessingTime",
     )
-    travelling = StructType([StructField(plain(field.name), field.dataType) for field in schema])
-    coded = coded_schema(travelling, settings.time, partitioned=bool(by))
-    unpack = Unpack(settings, to_arrow_schema(coded, timezone="UTC"))
-    return _named(_counted(emitted, settings).mapInArrow(unpack, coded), settings)
+    plainly = StructType([StructField(plain(field.name), field.dataType) for field in schema])
+    travelling = travelling_schema(plainly, settings.time)
+    unpack = Unpack(settings, to_arrow_schema(travelling, timezone="UTC"))
+    return _named(_counted(emitted, settings).mapInArrow(unpack, travelling), settings)
 
 
-def _named(coded: DataFrame, settings: Settings) -> DataFrame:
-    """Give tuple types and streams their names, in the JVM, where a name is there once."""
-    names = {TUPLE_TYPE: [kind.value for kind in TupleType], STREAM_NAME: settings.streams}
-    return coded.withColumns(
-        {
-            column: F.get(F.array(*map(F.lit, texts)), F.col(column))
-            for column, texts in names.items()
-        }
-    ).withMetadata(
+def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
+    names = [name for name in COLUMNS if name != SERIALIZER or settings.partition_by]
+    columns = told(F.col(TAG), settings.streams)
+    kept = travelling.columns[: travelling.columns.index(TAG)]
+    added = [columns.get(name, F.col(name)).alias(name) for name in names]
+    return travelling.select(*map(quoted, kept), *added).withMetadata(
         TUPLE_TYPE,
         {PARTITIONED: bool(settings.partition_by), BOUNDED: settings.wait_ms is not None},
     )

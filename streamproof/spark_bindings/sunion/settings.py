@@ -49,6 +49,11 @@ class Settings:
         """The number of a bucket before all others."""
         return MICROSECONDS_MIN // self.bucket_us
 
+    @property
+    def first_origins(self) -> range:
+        """Give, of each stream, the number of its rows that go to the first serializer."""
+        return range(0, len(self.streams) * self.partitions, self.partitions)
+
     def buckets(self, times: Integers) -> Integers:
         """Number the buckets of times: bucket 0 begins with 1970, in UTC."""
         return times // self.bucket_us

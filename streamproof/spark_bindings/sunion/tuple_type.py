@@ -6,7 +6,6 @@ from enum import Enum
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ByteType, IntegerType, LongType, StructField, StructType
 
 
 class TupleType(Enum):
@@ -38,21 +37,6 @@ COLUMNS = (TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME, SERIALIZER)
 PARTITIONED, BOUNDED = "streamproof.partitioned", "streamproof.bounded"
 """What the metadata of `tuple_type` says: whether there are several serializers, and whether tuples
 may be tentative."""
-
-
-def coded_schema(schema: StructType, time: str, *, partitioned: bool) -> StructType:
-    """Give the schema of a merged stream in which tuple types and streams are still numbers.
-
-    Parameters
-    ----------
-    schema : of its inputs
-    time : the inputs' column of time
-    partitioned : there are several serializers
-    """
-    coded = StructType([StructField(field.name, field.dataType) for field in schema])
-    coded.add(TUPLE_TYPE, ByteType()).add(BUCKET, schema[time].dataType)
-    coded.add(STABLE_ID, LongType()).add(STREAM_NAME, ByteType())
-    return coded.add(SERIALIZER, IntegerType()) if partitioned else coded
 
 
 def stable_only(merged: DataFrame) -> DataFrame:

@@ -8,20 +8,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes, integers
 from streamproof.spark_bindings.sunion.settings import Settings
-from streamproof.spark_bindings.sunion.tuple_type import (
-    BUCKET,
-    SERIALIZER,
-    STABLE_ID,
-    STREAM_NAME,
-    TUPLE_TYPE,
-    TupleType,
-)
+from streamproof.spark_bindings.sunion.tags import NO_STREAM, TAG, tag
+from streamproof.spark_bindings.sunion.tuple_type import BUCKET, STABLE_ID, TupleType
 
-CODES = {kind: number for number, kind in enumerate(TupleType)}
-"""Types of tuples as numbers. A text for each row would cost as much as the row on its way."""
+
+def travelling_schema(schema: StructType, time: str) -> StructType:
+    """Give the schema of a merged stream on its way to the JVM.
+
+    Parameters
+    ----------
+    schema : of its inputs
+    time : the inputs' column of time
+    """
+    travelling = StructType([StructField(field.name, field.dataType) for field in schema])
+    travelling.add(TAG, IntegerType(), nullable=False)
+    return travelling.add(BUCKET, schema[time].dataType).add(STABLE_ID, LongType())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Unpack:
     Attributes
     ----------
     settings : the merge's
-    schema : Arrow schema of what it gives, in which types and streams are numbers
+    schema : Arrow schema of what it gives, `travelling_schema`
     """
 
     settings: Settings
@@ -52,12 +57,11 @@ class Unpack:
             stable_ids = pa.array(np.arange(stable_id, stable_id + count))
         else:
             stable_ids = pa.array([stable_id], pa.int64()).take(pa.array(np.zeros(count, np.int8)))
+        tags = tag(kind, emitted["serializer"], integers(rows[STREAM]))
         added = {
-            TUPLE_TYPE: pa.repeat(pa.scalar(CODES[kind], pa.int8()), count),
+            TAG: pa.array(tags, pa.int32()),
             BUCKET: self._bucket_starts(rows[self.settings.time]),
             STABLE_ID: stable_ids,
-            STREAM_NAME: rows[STREAM],
-            SERIALIZER: pa.repeat(pa.scalar(emitted["serializer"], pa.int32()), count),
         }
         columns = [added[f.name] if f.name in added else rows[f.name] for f in self.schema]
         yield from pa.table(columns, schema=self.schema).to_batches()
@@ -70,10 +74,9 @@ class Unpack:
     def _tuple(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         bucket = emitted["bucket"]
         said = {
-            TUPLE_TYPE: CODES[TupleType(emitted["kind"])],
+            TAG: tag(TupleType(emitted["kind"]), emitted["serializer"], NO_STREAM),
             BUCKET: None if bucket is None else bucket * self.settings.bucket_us,
             STABLE_ID: emitted["stable_id"],
-            SERIALIZER: emitted["serializer"],
         }
         columns = [pa.array([said.get(field.name)], field.type) for field in self.schema]
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
