@@ -100,9 +100,7 @@ def train(archive: str) -> None:
                     inputs=("amounts",),
                     output="totals",
                     output_mode=OutputMode.UPDATE,
-                    plan=lambda amounts: amounts.groupBy("name").agg(
-                        F.sum("amount").alias("amount")
-                    ),
+                    plan=_totals,
                 )
             ],
         )
