@@ -234,7 +234,7 @@ class Way:
     def transfer_seconds(self, copy: Copy) -> float:
         """Say how long it took to give a copy its twin's state when it was started last."""
         said = re.findall(
-            r"is_transferred=True, seconds=([\d.e-]+)",
+            r"in its twin's state, .* given in ([\d.]+) s",
             (self._place / f"{copy.value}.log").read_text(encoding="utf-8"),
         )
         return float(said[-1])

@@ -5,7 +5,7 @@
     pipeline.json            id and wiring
     channels/<channel>/      a Delta table each
     queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl; or a pair's
-    alone/                   of the process that `streamproof run` runs queries without replicas in
+    alone/, supervisor/      of the processes of `streamproof run`: queries without replicas, itself
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
     snapshots/<id>/          see `snapshot`
 """

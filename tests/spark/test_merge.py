@@ -219,8 +219,8 @@ def test_rows_keep_their_order_on_their_way_to_a_serializer(partitions):
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
-        ("bucket_us", {"bucket_us": 2 * SETTINGS.bucket_us}),
-        ("lateness_us", {"lateness_us": 0}),
+        ("bucket", {"bucket_us": 2 * SETTINGS.bucket_us}),
+        ("lateness", {"lateness_us": 0}),
         ("streams", {"streams": ("ewr", "lga")}),
         ("partitions", {"partitions": 2}),
         ("columns", {"columns": (*SETTINGS.columns, ("gate", "string"))}),

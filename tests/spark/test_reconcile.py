@@ -20,7 +20,7 @@ from streamproof.spark_bindings.errors import (
     WrongRows,
     WrongSchema,
 )
-from streamproof.spark_bindings.sunion import reconcile, stable_only
+from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from streamproof.spark_bindings.sunion.table import TableSink
 from streamproof.spark_bindings.sunion.table_files import TableWriter, read_written
 from streamproof.spark_bindings.sunion.tuple_type import BOUNDED, PARTITIONED, TupleType
@@ -299,3 +299,28 @@ def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
         ("TENTATIVE", 1),
     ]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_merge_of_other_settings_is_refused_before_its_query_starts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rate = spark.readStream.format("rate").load().withColumnRenamed("value", "seq")
+
+    def merged(*names: str, **other: str) -> DataFrame:
+        wanted = {"time": "timestamp", "position": "seq", "bucket": "1 minute"} | other
+        return sunion(dict.fromkeys(names, rate), lateness="30 seconds", **wanted)  # type: ignore[arg-type]
+
+    places = (tmp_path / "t", tmp_path / "c")
+    with pytest.raises(WrongArgument, match="rate"):  # nothing is noted of what never started
+        reconcile(merged("a"), *places, processingTime="at the same rate")
+    reconcile(merged("a", "b"), *places).stop()
+    for other, message in (
+        (
+            merged("a", "b", "c"),
+            r"runs with streams=\['a', 'b', 'c'\], .*with streams=\['a', 'b'\]",
+        ),
+        (merged("a", "b", bucket="2 minutes"), "runs with bucket='120 s', .*with bucket='60 s'"),
+    ):
+        with pytest.raises(WrongArgument, match=message):
+            reconcile(other, *places)
+    reconcile(merged("b", "a"), *places).stop()

@@ -39,6 +39,12 @@ class CaughtUp:
     is_transferred: bool
     seconds: float
 
+    def __str__(self) -> str:
+        """Say it in a log."""
+        if self.is_transferred:
+            return f"in its twin's state, of {self.taken} turns, given in {self.seconds:.3f} s"
+        return f"in its own state, of {self.taken} turns" if self.taken else "with no state"
+
 
 def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: float) -> CaughtUp:
     """Make the state that a copy begins in: the twin's while that one runs, else its own.

@@ -162,7 +162,7 @@ class CopyRun:
         self._checkpoint = place.own.checkpoint
         frame = self._plan(spark)
         begun = catch_up(place.pair, copy, self._output.path, bound_seconds)
-        _log.info("%s begins: %s", self._name, begun)
+        _log.info("%s begins %s", self._name, begun)
         self._order = OrderLog(place.pair.order)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
@@ -267,9 +267,10 @@ class CopyRun:
             return
         self._merging.on_twin_failure()
         delivered = self._deliver()
+        what = "takes over from its twin" if self._giving.has_predecessor else "is the first"
         milliseconds = (time.monotonic() - begun) * 1000
         _log.info(
-            "%s takes over: delivered %d turns in %.0f ms", self._name, delivered, milliseconds
+            "%s %s to deliver: %d turns in %.0f ms", self._name, what, delivered, milliseconds
         )
 
     def _deliver(self) -> int:

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import Event
 from typing import Self
@@ -33,7 +34,7 @@ from streamproof.spark_bindings.standby.copies import (
     pairs_of,
 )
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
-from streamproof.spark_bindings.standby.lock import holder
+from streamproof.spark_bindings.standby.lock import holder, locked
 
 Command = Callable[[Pair, Copy], Sequence[str]]
 """Gives the command line that runs a copy in a process of its own."""
@@ -90,6 +91,7 @@ class Supervisor:
     ) -> None:
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
+        self._own = ProcessDirectory(directory.path / "supervisor")
         self._copies: dict[tuple[PairName, Copy], _Process] = {}
         self._alone: _Process | None = None
         for query in pipeline.queries:
@@ -106,11 +108,14 @@ class Supervisor:
 
         Raises
         ------
-        CopyRuns : if one runs already, say of a supervisor that was killed
+        CopyRuns : if another supervisor runs, or a process of one that was killed
         """
+        self._locked = ExitStack()
+        self._locked.enter_context(locked(self._own, f"pipeline {self._path}"))
         running = [each.running for each in self._processes if each.running is not None]
         if running:
             processes = " ".join(map(str, sorted(running)))
+            self._locked.close()
             raise CopyRuns(
                 f"copies of pipeline {self._path} are run by processes {processes}: somebody has "
                 "started them, or their supervisor was killed. Two would write one checkpoint, so "
@@ -127,6 +132,7 @@ class Supervisor:
         deadline = time.monotonic() + _SILENCE_BOUNDS_MAX * self._bound
         for process in self._processes:
             process.end(deadline)
+        self._locked.close()
 
     def status(self) -> Mapping[tuple[str, Copy], CopyStatus]:
         """Tell how each copy of each pair is."""
@@ -181,6 +187,7 @@ class Supervisor:
                     "were stopped, and nothing is lost. Mend it, and start again"
                 )
             process.end(time.monotonic())
+            _log.info("%s is started again", what)
         process.start_again()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -23,6 +24,7 @@ from streamproof.spark_bindings.sunion.arguments import (
     quoted,
 )
 from streamproof.spark_bindings.sunion.durations import Duration, microseconds, shown
+from streamproof.spark_bindings.sunion.lasting import LASTING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -140,7 +142,11 @@ def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
     added = [columns.get(name, F.col(name)).alias(name) for name in names]
     return travelling.select(*map(quoted, kept), *added).withMetadata(
         TUPLE_TYPE,
-        {PARTITIONED: bool(settings.partition_by), BOUNDED: settings.wait_ms is not None},
+        {
+            PARTITIONED: bool(settings.partition_by),
+            BOUNDED: settings.wait_ms is not None,
+            LASTING: json.dumps(settings.lasting()),
+        },
     )
 
 

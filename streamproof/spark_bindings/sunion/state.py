@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 from streamproof.lang import Domain, Map
 from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
-from streamproof.spark_bindings.errors import WrongArgument
+from streamproof.spark_bindings.sunion.lasting import check_lasting
 from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
 from streamproof.spark_bindings.sunion.pending import Waiting
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -127,16 +127,7 @@ def decode(
     give other rows.
     """
     stored: dict[str, Any] = json.loads(text)
-    before, now = stored["settings"], settings.lasting()
-    changed = [name for name in now if before.get(name) != now[name]]
-    if changed:
-        raise WrongArgument(
-            f"sunion runs with {', '.join(f'{name}={now[name]!r}' for name in changed)}, but its "
-            f"checkpoint was written with "
-            f"{', '.join(f'{name}={before.get(name)!r}' for name in changed)}. Rows would be "
-            "merged in another way than before. Pass what it was written with, or choose another "
-            "checkpoint"
-        )
+    check_lasting(stored["settings"], settings.lasting())
     wait_ms, policy = stored["in_force" if stored["batch_ms"] == now_ms else "next"]
     settings = replace(settings, wait_ms=wait_ms, policy=Policy(policy))
     streams: Domain[str] = Domain.of("stream", settings.streams)

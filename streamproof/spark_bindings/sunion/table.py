@@ -6,6 +6,7 @@ files of tentative rows. The table is partitioned by `tuple_type`, so nothing is
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import permutations
 from pathlib import Path
@@ -20,6 +21,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.schema import stored_schema
+from streamproof.spark_bindings.sunion.lasting import LASTING, check_written
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
 from streamproof.spark_bindings.sunion.table_files import (
@@ -65,7 +67,8 @@ def reconcile(
 
     Raises
     ------
-    WrongArgument : if the DataFrame is no merged stream, or the directories or the trigger are none
+    WrongArgument : if the DataFrame is no merged stream, the directories or the trigger are none,
+        or the checkpoint was written with other settings of the merge
     WrongSchema : if a table exists with other columns
     ForeignTable : if a table is another query's, or lacks what this one has written
     """
@@ -96,6 +99,7 @@ def reconcile(
                 'Write for example processingTime="1 second", or availableNow=True'
             ) from error
     sink = TableSink(merged, place, behind, Checkpoint(progress))
+    check_written(progress, json.loads(merged.schema[TUPLE_TYPE].metadata.get(LASTING, "{}")))
     return writer.foreachBatch(sink.on_batch).start()
 
 

@@ -158,4 +158,4 @@ def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
     copies.check_history(pipeline, fed)
     said = command.log_of(path).read_text()
     assert "has ended with exit code -9" in said
-    assert "is_transferred=True" in said
+    assert "in its twin's state" in said

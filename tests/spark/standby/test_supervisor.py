@@ -137,6 +137,15 @@ def test_copies_that_run_already_are_named_and_left_alone(tmp_path: Path) -> Non
     assert holder(own) is None
 
 
+def test_a_second_supervisor_is_told_of_the_first(tmp_path: Path) -> None:
+    with supervised_alone(tmp_path / "p", "sleep 600"):
+        message = f"is run by process {os.getpid()}, .* End that one first"
+        with pytest.raises(CopyRuns, match=message):
+            supervised_alone(tmp_path / "p", "sleep 600").__enter__()
+    with supervised_alone(tmp_path / "p", "sleep 600"):
+        pass
+
+
 @pytest.mark.parametrize("code", [1, 2])
 def test_a_mistake_that_a_new_start_does_not_mend_stops_everything(
     tmp_path: Path, code: int

@@ -95,7 +95,7 @@ def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
             run.await_output()
         await_beat(run, Copy.A)
         await_in_step(run.path)
-        assert "is_transferred=True" in said(run, Copy.A)
+        assert "in its twin's state" in said(run, Copy.A)
         survivor.stop()  # all that A knows of the first turns came with the survivor's state
         run.feed(4)
         run.await_output()
