@@ -191,8 +191,8 @@ class ChannelLog:
         note = read_json(self.path / RETENTION_FILE, "until")
         return Position(0 if note is None else note["until"])
 
-    def batches(self, entries: Iterable[Entry], columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Read the rows of commits, in order, in Arrow batches.
+    def with_rows(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Pass commits on whose rows are to be read.
 
         Raises
         ------
@@ -201,13 +201,33 @@ class ChannelLog:
         gone = self.vacuumed()
         for entry in entries:
             if entry.is_message and entry.position <= gone:
-                raise VacuumedRows(
-                    f"the rows of channel {self.path} up to position {gone} were removed by "
-                    "streamproof vacuum, since no query and no snapshot needs them. Those behind "
-                    f"it are there. Read from there: rows(after={gone})"
-                )
+                raise self._vacuumed_rows(gone)
+            yield entry
+
+    def batches(self, entries: Iterable[Entry], columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Read the rows of commits, in order, in Arrow batches.
+
+        Raises
+        ------
+        VacuumedRows : if some were removed
+        """
+        for entry in self.with_rows(entries):
             for file in entry.files:
-                yield from read_file(self.path / file.path, columns)
+                try:
+                    yield from read_file(self.path / file.path, columns)
+                except ChannelDamaged as error:
+                    gone = self.vacuumed()
+                    if entry.position > gone:
+                        raise
+                    raise self._vacuumed_rows(gone) from error
+
+    def _vacuumed_rows(self, gone: Position) -> VacuumedRows:
+        return VacuumedRows(
+            f"the rows of channel {self.path} up to position {gone} were removed by streamproof "
+            "vacuum, since no query and no snapshot needed them. Those behind it are there. Read "
+            f"from there: rows(after={gone}); a query that has lost its checkpoint cannot, so "
+            "restore a snapshot"
+        )
 
 
 def commit_file(channel: Path, position: Position) -> Path:

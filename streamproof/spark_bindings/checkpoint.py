@@ -126,7 +126,7 @@ class Checkpoint:
             try:
                 os.rename(temporary, target)
             except OSError:
-                shutil.rmtree(temporary)
+                shutil.rmtree(temporary, ignore_errors=True)
                 if not target.exists():  # else another driver's collector was faster
                     raise
             return

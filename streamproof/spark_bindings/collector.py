@@ -113,6 +113,10 @@ class Collector:
             )
         except (PurgedCheckpoint, InconsistentCut) as error:
             self._snapshots.abandon(snapshot, f"{type(error).__name__}: {error}")
+        except FileNotFoundError:
+            if not self._snapshots.is_finished(snapshot):
+                raise
+            # It was removed while its checkpoints were copied.
         return True
 
     def _copy_out(self, snapshot: SnapshotId, participant: Participant) -> bool:

@@ -6,6 +6,7 @@
     channels/<channel>/      a Delta table each
     queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl; or a pair's
     alone/, supervisor/      of the processes of `streamproof run`: queries without replicas, itself
+    vacuum/                  the lock of whoever removes rows of channels
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
     snapshots/<id>/          see `snapshot`
 """

@@ -8,6 +8,7 @@ it takes little time and space, and neither pipeline can harm the other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
@@ -98,14 +99,17 @@ def restore_snapshot(
     ------
     NotAPipeline : if `path` is none
     UnknownSnapshot : if it has no such snapshot
-    IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete
+    IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
     """
     source, target = PipelineDirectory.open(Path(path)), Path(into)
     found = source.snapshots.read(SnapshotId(snapshot))
-    _require_complete(source, found)
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
-    with build_up(target, source.wiring, origin) as place:
+    _require_complete(source, found)
+    with (
+        build_up(target, source.wiring, origin) as place,
+        _complete_to_the_end(source, found.id),
+    ):
         for channel in source.wiring.channels:
             log = source.log(channel)
             markers = _markers(found, channel)
@@ -118,6 +122,15 @@ def restore_snapshot(
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint)
     return target
+
+
+@contextmanager
+def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Iterator[None]:
+    """Refuse what was made of a snapshot that was removed, and vacuumed, at the same time."""
+    try:
+        yield
+    finally:
+        _require_complete(source, source.snapshots.read(snapshot))
 
 
 def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
@@ -32,7 +33,9 @@ from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import PurgedCheckpoint
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
 from streamproof.spark_bindings.snapshot import SnapshotStatus
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.standby import incarnation
+from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, ProcessDirectory
+from streamproof.spark_bindings.standby.lock import locked
 
 RETENTION_KEY = "streamproof.retention"
 """What a commit that removes rows says of itself: the position up to which it does."""
@@ -70,19 +73,22 @@ def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
     ------
     NotAPipeline : if the directory is none
     UnverifiedProtocol : if the protocol is not the certified one
+    CopyRuns : if another vacuum of the pipeline is under way
     """
     check_certificate(_PROTOCOL, "what a copy may still need is kept")
     directory = PipelineDirectory.open(Path(path))
-    readers = list(_readers(directory))
-    found = []
-    for channel in directory.wiring.channels:
-        if directory.wiring.readers(channel):
-            log = directory.log(channel)
-            note = read_json(log.path / RETENTION_FILE, "done") or {"done": 0}
-            done = Position(note["done"])
-            ends = [_discarded(log, r, channel, done) for r in readers if channel in r.inputs]
-            until = min([*ends, *_kept_by_snapshots(directory, channel)])
-            found.append(_remove(log, channel, done, until, dry_run=dry_run))
+    readers, found = list(_readers(directory)), []
+    own = ProcessDirectory(directory.path / "vacuum")
+    lock = locked(own, f"the vacuum of {directory.path}", "remove the same rows")
+    with nullcontext() if dry_run else lock:
+        for channel in directory.wiring.channels:
+            if directory.wiring.readers(channel):
+                log = directory.log(channel)
+                note = read_json(log.path / RETENTION_FILE, "done") or {"done": 0}
+                done = Position(note["done"])
+                ends = [_discarded(log, r, channel, done) for r in readers if channel in r.inputs]
+                until = min([*ends, *_kept_by_snapshots(directory, channel)])
+                found.append(_remove(log, channel, done, until, dry_run=dry_run))
     return found
 
 
@@ -109,12 +115,14 @@ def _discarded(
     """
     names = tuple(copy.value for copy in Copy)[: len(reader.checkpoints)]
     copies: Domain[str] = Domain.of("copy", names)
-    outlet = Outlet(done, acked=done, incarnation=0, feeds=False, sent=0)
-    producer = Producer(next=log.last(), single=True, outlets=Map.fill(copies, outlet))
+    acks = [_ack(checkpoint, channel) for checkpoint in reader.checkpoints]
+    # After all acks: whoever has begun to catch up by now has acknowledged nothing.
+    present = dict(zip(names, map(incarnation.present, reader.checkpoints), strict=True))
+    outlets = Map.build(copies, lambda name: Outlet(done, done, present[name], feeds=False, sent=0))
+    producer = Producer(next=log.last(), single=True, outlets=outlets)
     begin = dict.fromkeys(names, done)
-    for name, checkpoint in zip(names, reader.checkpoints, strict=True):
-        acknowledged = _acknowledged(checkpoint, channel)
-        producer, effects = on_ack(producer, name, name, 0, acknowledged)
+    for name, (replaced, acknowledged) in zip(names, acks, strict=True):
+        producer, effects = on_ack(producer, name, name, replaced, acknowledged)
         for effect in effects:
             match effect:
                 case Discard(copy, end):
@@ -124,6 +132,11 @@ def _discarded(
                 case _:
                     assert_never(effect)
     return min(begin.values())
+
+
+def _ack(checkpoint: Checkpoint, channel: ChannelName) -> tuple[int, Position]:
+    number = incarnation.of_checkpoint(checkpoint)  # first: a newer checkpoint's ack counts later
+    return number, _acknowledged(checkpoint, channel)
 
 
 def _acknowledged(checkpoint: Checkpoint, channel: ChannelName) -> Position:

@@ -3,7 +3,8 @@
 ``snapshots/<id>/request.json`` asks for one; ``states/<process>.json`` is a process's recorded
 state, a batch number and positions; ``channels/<process>.json`` what was in its input channels;
 ``checkpoints/<query>/`` the copy of its checkpoint. ``manifest.json`` comes last: with it the
-snapshot is complete. ``abandoned.json`` says that, and why, it will never be.
+snapshot is complete. ``abandoned.json`` says that, and why, it will not be restored, whatever else
+is there.
 """
 
 from __future__ import annotations
@@ -166,10 +167,10 @@ class SnapshotFiles:
         manifest = read_json(place / "manifest.json", *_MANIFEST)
         abandoned = read_json(place / "abandoned.json", "reason")
         status = SnapshotStatus.REQUESTED
-        if manifest is not None:
+        if abandoned is not None:
+            status, manifest = SnapshotStatus.ABANDONED, None
+        elif manifest is not None:
             status = SnapshotStatus.COMPLETE
-        elif abandoned is not None:
-            status = SnapshotStatus.ABANDONED
         contents = manifest or {"markers": {}, "channels": []}
         pairs = contents.get("pairs", [])  # absent before copies took part in snapshots
         return Snapshot(
@@ -177,7 +178,7 @@ class SnapshotFiles:
             status=status,
             requested_at=datetime.fromisoformat(request["requested_at"]),
             completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
-            reason=abandoned["reason"] if abandoned and not manifest else "",
+            reason=abandoned["reason"] if abandoned else "",
             states=self._states(snapshot),
             pairs=tuple(pairs),
             markers=contents["markers"],

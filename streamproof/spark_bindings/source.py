@@ -62,10 +62,16 @@ class ChannelReader(DataSourceStreamReader):
         return self._offset(self._log().batch_end(after, self._commits_max, self._rows_max))
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """List the files of a batch. Spark may repeat it, with the same offsets, after a crash."""
+        """List the files of a batch. Spark may repeat it, with the same offsets, after a crash.
+
+        Raises
+        ------
+        VacuumedRows : if the query begins anew where rows were removed
+        """
         log = self._log()
         entries = log.entries(Position(start["position"]), Position(end["position"]))
-        files = tuple(str(log.path / file.path) for entry in entries for file in entry.files)
+        there = log.with_rows(entries)
+        files = tuple(str(log.path / file.path) for entry in there for file in entry.files)
         return [Commits(files)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

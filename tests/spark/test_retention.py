@@ -68,6 +68,11 @@ def test_what_the_slower_copy_lacks_is_kept(tmp_path: Path) -> None:
     spark_checkpoint(pipeline.path / "queries/q/B/checkpoint", last=4)
     assert vacuum(pipeline.path)[0].until == 4
     assert left(pipeline) == [5, 6]
+    for copy in Copy:
+        spark_checkpoint(pipeline.path / "queries/q" / copy.value / "checkpoint", last=6)
+    (found,) = vacuum(pipeline.path)
+    assert (found.until, found.commits, found.rows) == (7, 2, 2)  # the seventh removed rows
+    assert left(pipeline) == []
 
 
 def test_of_a_copy_that_is_gone_counts_what_it_has_acknowledged(tmp_path: Path) -> None:
@@ -195,6 +200,8 @@ def test_a_vacuum_that_is_killed_is_done_again(
         with pytest.raises(KilledError):
             vacuum(pipeline.path)
     assert json.loads(note.read_text()) == {"until": 3, "done": 0}
+    seen = DeltaTable(note.parent).to_pyarrow_table()["x"].to_pylist()
+    assert sorted(seen)[-3:] == [4, 5, 6]
     with pytest.raises(VacuumedRows):
         pipeline.channel("a").rows()
     assert vacuum(pipeline.path)[0].until == 3
@@ -225,8 +232,10 @@ def test_the_command_tells_and_removes(tmp_path: Path) -> None:
     ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), "--json"])
     assert json.loads(ran.output)["channels"][0]["until"] == 3
     assert CliRunner().invoke(app, ["vacuum", str(tmp_path / "none")]).exit_code == 2
-    ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), "000009"])
-    assert ran.exit_code == ExitCode.WRONG_USE
+    for name, code in (("000009", ExitCode.WRONG_USE), (pipeline.snapshot(), ExitCode.GREEN)):
+        ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), name])
+        assert ran.exit_code == code
+    assert [found.reason for found in pipeline.snapshots()] == ["it was removed"]
 
 
 @pytest.mark.slow

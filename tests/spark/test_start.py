@@ -20,6 +20,7 @@ from streamproof.spark_bindings import (
     Query,
     certificate,
     java,
+    vacuum,
 )
 from streamproof.spark_bindings.errors import (
     FencedDriver,
@@ -114,6 +115,23 @@ def test_a_query_that_fails_is_named_and_goes_on_after_a_restart(
     with pipeline.start(spark):
         pipeline.await_idle()
     assert sorted(pipeline.channel("b").rows()["id"].to_pylist()) == [0, 1, 2, 3]
+
+
+def test_a_query_goes_on_while_and_after_its_input_is_vacuumed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    pipeline = one_query(tmp_path / "p", lambda rows: rows.dropDuplicates(["id"]))
+    feed_a(pipeline, 4)
+    for fed in (6, 8):
+        with pipeline.start(spark):
+            pipeline.await_idle()
+            before = pipeline.channel("a").log.last()
+            (found,) = vacuum(pipeline.path)
+            assert (found.channel, found.until) == ("a", before)
+            assert found.commits > 0
+            feed_a(pipeline, fed)
+            pipeline.await_idle()
+    assert sorted(pipeline.channel("b").rows()["id"].to_pylist()) == list(range(8))
 
 
 def test_waiting_ends_at_its_limit(spark: SparkSession, tmp_path: Path) -> None:

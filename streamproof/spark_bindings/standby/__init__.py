@@ -20,6 +20,7 @@ and `protocols.egress` decide.
 `heartbeat`         whether the twin is alive
 `lock`              that one process runs a copy
 `catch_up`          a new copy begins in the survivor's state
+`incarnation`       whether what a copy has acknowledged still counts
 `copy_run`          one copy, from start to end
 `alone_run`         the queries without replicas
 `supervisor`        all processes of a pipeline on one machine

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import temporary_sibling
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.recorders import RecorderFiles
+from streamproof.spark_bindings.standby import incarnation
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
 from streamproof.spark_bindings.standby.kept import KeptOutputs
@@ -59,13 +60,18 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     own, survivor = pair.copy(copy), pair.copy(copy.twin)
     taken = _taken(own.checkpoint)
     can_follow = taken > 0 and OrderLog(pair.order).has_from(taken)
-    batch = survivor.checkpoint.last_committed()
-    if batch is None or (can_follow and not _is_running(survivor.beat, bound_seconds)):
+    batch, number = survivor.checkpoint.last_committed(), None
+    if batch is not None and not (can_follow and not _is_running(survivor.beat, bound_seconds)):
+        number = incarnation.supersede(own.checkpoint)
+        # Chosen only now: no vacuum goes on beyond it on account of what this copy had.
+        batch = survivor.checkpoint.last_committed()
+    if number is None or batch is None:
+        incarnation.keep(own.checkpoint)
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
     begun = time.monotonic()
-    own.path.mkdir(parents=True, exist_ok=True)
     place = temporary_sibling(own.checkpoint.path)
     survivor.checkpoint.copy_as_of(batch, place)  # first: if that fails, nothing has changed
+    incarnation.sign(place, number)
     # A crash from here on leaves no checkpoint, and the next start begins anew.
     _remove(own.checkpoint.path)
     _remove(own.kept)

@@ -4,6 +4,7 @@
 
     queries/<pair>/order/<turn>.json     the order log, which both copies share
     queries/<pair>/<copy>/checkpoint/    Spark's
+    queries/<pair>/<copy>/incarnation.json   how often it was replaced
     queries/<pair>/<copy>/recorders/     its part in the snapshots; beside it, events.jsonl
     queries/<pair>/<copy>/kept/          outputs that may not be delivered
     queries/<pair>/<copy>/beat.json      its heartbeat

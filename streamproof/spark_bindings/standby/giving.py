@@ -192,11 +192,13 @@ class Giving:
         delivery = self._delivered.get(output.turn)
         where = "not delivered" if delivery is None else f"position {delivery.position}"
         mine = [self._channel.path / file.path for file in output.files]
-        more, less = rows_that_differ(mine, map(self._file, files), self._channel.schema.names)
+        theirs = [place for place in map(self._file, files) if place.exists()]
+        more, less = rows_that_differ(mine, theirs, self._channel.schema.names)
+        gone = "" if len(theirs) == len(files) else " (some of its rows were vacuumed)"
         return CopiesDiffer(
             f"turn {output.turn} of channel {self._channel.name!r} ({where}) has the digest "
             f"{digest}, but copy {self._copy.value} gave {output.digest}. Rows that it gave and "
-            f"the other did not: {more}; the other way: {less}. The plan is not "
+            f"the other did not: {more}; the other way: {less}{gone}. The plan is not "
             "deterministic, and the copies' states may differ. What was delivered stands. Mend the "
             "plan, then begin a pipeline in another directory"
         )

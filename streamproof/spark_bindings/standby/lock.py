@@ -13,8 +13,15 @@ from streamproof.spark_bindings.standby.copies import ProcessDirectory
 
 
 @contextmanager
-def locked(own: ProcessDirectory, what: str) -> Iterator[TextIO]:
+def locked(
+    own: ProcessDirectory, what: str, harm: str = "write one checkpoint"
+) -> Iterator[TextIO]:
     """Hold the lock of what a process runs, which it loses however it ends.
+
+    Parameters
+    ----------
+    own, what : where the lock is, and what is run
+    harm : what two such processes would do
 
     Raises
     ------
@@ -27,7 +34,7 @@ def locked(own: ProcessDirectory, what: str) -> Iterator[TextIO]:
         except BlockingIOError:
             raise CopyRuns(
                 f"{what} is run by process {own.lock.read_text()}, "
-                "which may be frozen. Two would write one checkpoint. End that one first"
+                f"which may be frozen. Two would {harm}. End that one first"
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))

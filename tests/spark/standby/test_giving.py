@@ -209,6 +209,19 @@ def test_rows_that_differ_end_the_passive_copy(
     assert delivered(tmp_path) == [10, 11]
 
 
+def test_a_copy_that_differs_is_told_though_the_rows_that_were_delivered_were_vacuumed(
+    tmp_path: Path,
+) -> None:
+    first, second = giving(tmp_path, Copy.A), giving(tmp_path, Copy.B)
+    assert first.take_over()
+    give(first, tmp_path, Copy.A, range(2))
+    second.give(output(tmp_path, Copy.B, 0))
+    for name in committed_files(tmp_path):
+        (tmp_path / "rows" / name).unlink()
+    with pytest.raises(CopiesDiffer, match=r"turn 1 .*'id': 12.*vacuumed"):
+        second.give(output(tmp_path, Copy.B, 1, [10, 12]))
+
+
 def test_rows_where_the_primary_gave_none_are_found_by_the_next_delivery(tmp_path: Path) -> None:
     first, second = giving(tmp_path, Copy.A), giving(tmp_path, Copy.B)
     assert first.take_over()
