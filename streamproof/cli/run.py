@@ -121,7 +121,7 @@ def _run_alone(
     loaded = load_pipeline(file)
     try:
         run_alone(loaded, session(), bound_seconds=bound_seconds, stop=stop)
-    except (CopyRuns, FencedDriver, QueryFailed) as error:
+    except (CopyRuns, FencedDriver, QueryFailed, OSError) as error:
         _tell(error)  # started again, the queries go on
         return ExitCode.UNDETERMINED
     return ExitCode.GREEN
@@ -162,7 +162,7 @@ def _run_copy(
     except CopiesDiffer as error:
         _tell(error)
         return ExitCode.REFUTED
-    except (CopyRuns, FencedDriver, PurgedCheckpoint, QueryFailed) as error:
+    except (CopyRuns, FencedDriver, PurgedCheckpoint, QueryFailed, OSError) as error:
         _tell(error)  # started again, the copy goes on
         return ExitCode.UNDETERMINED
     return ExitCode.GREEN

@@ -135,8 +135,12 @@ class Checkpoint:
     def _link(self, batch_id: BatchId, target: Path) -> None:
         if not self._retained(batch_id):
             raise FileNotFoundError(batch_id)
+        before = self.path.stat().st_ino
         for relative in self._files_as_of(batch_id):
             link_or_copy(self.path / relative, target / relative)
+        # A copy's checkpoint may be replaced by its twin's meanwhile: a mixture of two is none.
+        if self.path.stat().st_ino != before:
+            raise FileNotFoundError(self.path)
 
     def _retained(self, batch_id: BatchId) -> bool:
         log = (self.path / kind / str(batch_id) for kind in ("offsets", "commits"))

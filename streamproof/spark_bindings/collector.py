@@ -6,6 +6,7 @@ where they are for some batches more, and in that time they are linked out.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,12 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     feed_of,
 )
+from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, pairs_of
 from streamproof.spark_bindings.wiring import Query
 
+_log = logging.getLogger("streamproof.snapshots")
 _BUSY_SECONDS = 0.05  # between looks while a snapshot is under way
 _IDLE_SECONDS = 0.5  # between looks otherwise: another process may have asked for one
 
@@ -86,6 +89,11 @@ class Collector:
         self._snapshots: SnapshotFiles = directory.snapshots
         self._participants = participants(queries, directory)
         self._channels = channels
+        self._feeds = [
+            FeedProcess(directory.feeds, channels[name], directory.snapshots)
+            for name in directory.wiring.sources
+        ]
+        self._initiated: set[SnapshotId] = set()
         names = [participant.name for participant in self._participants]
         self._processes = [*map(feed_of, directory.wiring.sources), *names]
         self._paired = {
@@ -99,6 +107,7 @@ class Collector:
 
     def _collect(self, snapshot: SnapshotId) -> bool:
         try:
+            self._initiate(snapshot)
             copied = [self._copy_out(snapshot, each) for each in self._participants]
             if not all(copied) or not self._all_recorded(snapshot):
                 return False
@@ -114,10 +123,17 @@ class Collector:
         except (PurgedCheckpoint, InconsistentCut) as error:
             self._snapshots.abandon(snapshot, f"{type(error).__name__}: {error}")
         except FileNotFoundError:
-            if not self._snapshots.is_finished(snapshot):
+            if snapshot in self._snapshots.unfinished():
                 raise
             # It was removed while its checkpoints were copied.
         return True
+
+    def _initiate(self, snapshot: SnapshotId) -> None:
+        """Begin it at every source, once: who asked for it may have been killed in between."""
+        if snapshot not in self._initiated:
+            for feed in self._feeds:
+                feed.initiate(snapshot)
+            self._initiated.add(snapshot)
 
     def _copy_out(self, snapshot: SnapshotId, participant: Participant) -> bool:
         """Copy the checkpoint of a recorded state; tell whether it is there.
@@ -195,7 +211,7 @@ class Collector:
 
 
 class CollectorThread:
-    """Runs a collector until it is stopped. An error ends it and is kept for whoever waits."""
+    """Runs a collector until it is stopped. After an error it tries again, and it says so."""
 
     def __init__(self, collector: Collector, place: Path) -> None:
         self._collector, self._place = collector, place
@@ -211,7 +227,7 @@ class CollectorThread:
         self._wake.set()
 
     def raise_failure(self) -> None:
-        """Raise what has ended it.
+        """Raise what went wrong when it looked last.
 
         Raises
         ------
@@ -232,9 +248,11 @@ class CollectorThread:
     def _run(self) -> None:
         while not self._stopping:
             try:
-                busy = self._collector.collect()
+                busy, failure = self._collector.collect(), None
             except Exception as error:  # noqa: BLE001 - `raise_failure` raises it
-                self._failure = error
-                return
+                busy, failure = False, error
+            if failure is not None and str(failure) != str(self._failure):
+                _log.error("snapshots cannot be collected in %s: %s", self._place, failure)
+            self._failure = failure
             self._wake.wait(_BUSY_SECONDS if busy else _IDLE_SECONDS)
             self._wake.clear()

@@ -50,10 +50,18 @@ class RecorderFiles:
             self._file(number).unlink(missing_ok=True)
 
     def copy_as_of(self, step: BatchId, target: Path) -> None:
-        """Give a process that begins behind a step the recorders of this one, at a directory."""
-        newest = max((number for number in self._steps() if number <= step), default=None)
+        """Give a process that begins behind a step the recorders of this one, at a directory.
+
+        Raises
+        ------
+        FileNotFoundError : if this one has gone on, and removed them
+        """
+        steps = self._steps()
+        newest = max((number for number in steps if number <= step), default=None)
         if newest is not None:
             link_or_copy(self._file(newest), target / self._file(newest).name)
+        elif len(steps) >= _FILES_KEPT:
+            raise FileNotFoundError(f"{self._path} has no recorders as of {step} any more")
 
     def with_snapshots(
         self, recorders: RunRecorders, snapshots: Iterable[SnapshotId]

@@ -70,10 +70,14 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     """
     source = PipelineDirectory.open(Path(path))
     snapshot = source.snapshots.request()
+    _initiate(source, snapshot)
+    return snapshot
+
+
+def _initiate(source: PipelineDirectory, snapshot: SnapshotId) -> None:
     for name in source.wiring.sources:
         channel = Channel(source.channel_path(name), name, pipeline=source.id)
         FeedProcess(source.feeds, channel, source.snapshots).initiate(snapshot)
-    return snapshot
 
 
 def remove_snapshot(path: Path | str, snapshot: str) -> None:
@@ -84,8 +88,10 @@ def remove_snapshot(path: Path | str, snapshot: str) -> None:
     NotAPipeline : if the directory is none
     UnknownSnapshot : if it has no such snapshot
     """
-    files = PipelineDirectory.open(Path(path)).snapshots
-    files.abandon(files.read(SnapshotId(snapshot)).id, "it was removed")
+    source, name = PipelineDirectory.open(Path(path)), SnapshotId(snapshot)
+    if name in source.snapshots.unfinished():
+        _initiate(source, name)  # half begun, its processes would wait for the other half for ever
+    source.snapshots.remove(name)
 
 
 def restore_snapshot(

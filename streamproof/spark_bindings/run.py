@@ -97,11 +97,21 @@ class Run:
         return {name: self._query_status(name) for name in self._running}
 
     def raise_failure(self) -> None:
-        """Raise what ended a query, or the collector.
+        """Raise what ended a query, or why snapshots cannot be collected.
 
         Raises
         ------
-        QueryFailed : if something has ended
+        QueryFailed : if there is something
+        """
+        self.raise_query_failure()
+        self._collector.raise_failure()
+
+    def raise_query_failure(self) -> None:
+        """Raise what ended a query.
+
+        Raises
+        ------
+        QueryFailed : if one has ended
         """
         for name, query in self._running.items():
             if not query.isActive:
@@ -111,7 +121,6 @@ class Run:
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
                     "Mend the cause, call stop(), then start(spark)"
                 ) from error
-        self._collector.raise_failure()
 
     def await_idle(self, timeout_seconds: float) -> None:
         """Wait until nothing is left to do; see `Pipeline.await_idle`."""

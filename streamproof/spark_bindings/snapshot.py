@@ -3,8 +3,9 @@
 ``snapshots/<id>/request.json`` asks for one; ``states/<process>.json`` is a process's recorded
 state, a batch number and positions; ``channels/<process>.json`` what was in its input channels;
 ``checkpoints/<query>/`` the copy of its checkpoint. ``manifest.json`` comes last: with it the
-snapshot is complete. ``abandoned.json`` says that, and why, it will not be restored, whatever else
-is there.
+snapshot is complete. ``abandoned.json`` says that, and why, it never will be; ``outcome.json``
+settles which of the two. ``removed.json`` says that it is not to be restored, whatever else is
+there.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
 )
 
+_ID = re.compile(r"[0-9]{6}")
 _MANIFEST = ("completed_at", "markers", "channels")
 _SNAPSHOTS_MAX = 999_999
 
@@ -135,16 +137,16 @@ class SnapshotFiles:
         """List all ids, oldest first."""
         if not self.path.is_dir():
             return []
-        return sorted(SnapshotId(name) for name in os.listdir(self.path) if name.isdigit())
+        return sorted(SnapshotId(name) for name in os.listdir(self.path) if _ID.fullmatch(name))
 
     def unfinished(self) -> list[SnapshotId]:
         """List the ids that are neither complete nor abandoned."""
-        return [name for name in self.ids() if not self.is_finished(name)]
+        return [name for name in self.ids() if not self._is_finished(name)]
 
-    def is_finished(self, snapshot: SnapshotId) -> bool:
+    def _is_finished(self, snapshot: SnapshotId) -> bool:
         """Tell whether a snapshot is complete or abandoned."""
-        place = self.path / snapshot
-        return (place / "manifest.json").exists() or (place / "abandoned.json").exists()
+        ends = ("manifest.json", "abandoned.json", "removed.json")
+        return any((self.path / snapshot / name).exists() for name in ends)
 
     def read(self, snapshot: SnapshotId) -> Snapshot:
         """Read a snapshot.
@@ -155,7 +157,7 @@ class SnapshotFiles:
         DamagedFile : if one of its files is not what was written there
         """
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
-        is_id = re.fullmatch(r"\d{6}", snapshot) is not None
+        is_id = _ID.fullmatch(snapshot) is not None
         place = self.path / snapshot
         request = read_json(place / "request.json", "requested_at") if is_id else None
         if request is None:
@@ -164,13 +166,15 @@ class SnapshotFiles:
                 f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. "
                 f"Nothing was changed. Run: streamproof snapshot list {self.path.parent}"
             )
-        manifest = read_json(place / "manifest.json", *_MANIFEST)
-        abandoned = read_json(place / "abandoned.json", "reason")
-        status = SnapshotStatus.REQUESTED
-        if abandoned is not None:
-            status, manifest = SnapshotStatus.ABANDONED, None
-        elif manifest is not None:
+        manifest, status = None, SnapshotStatus.REQUESTED
+        abandoned = read_json(place / "removed.json", "reason")
+        if abandoned is None:
+            abandoned = read_json(place / "abandoned.json", "reason")
+            manifest = read_json(place / "manifest.json", *_MANIFEST)
+        if manifest is not None:
             status = SnapshotStatus.COMPLETE
+        elif abandoned is not None:
+            status = SnapshotStatus.ABANDONED
         contents = manifest or {"markers": {}, "channels": []}
         pairs = contents.get("pairs", [])  # absent before copies took part in snapshots
         return Snapshot(
@@ -178,7 +182,7 @@ class SnapshotFiles:
             status=status,
             requested_at=datetime.fromisoformat(request["requested_at"]),
             completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
-            reason=abandoned["reason"] if abandoned else "",
+            reason=abandoned["reason"] if abandoned and not manifest else "",
             states=self._states(snapshot),
             pairs=tuple(pairs),
             markers=contents["markers"],
@@ -227,7 +231,12 @@ class SnapshotFiles:
         markers: Mapping[LaneName, Position],
         channels: Iterable[ChannelState],
     ) -> None:
-        """Write the manifest, after everything that it speaks of: the snapshot is complete."""
+        """Write the manifest, after everything that it speaks of: the snapshot is complete.
+
+        Nothing happens if another driver has abandoned it.
+        """
+        if not self._settle(snapshot, "complete"):
+            return
         manifest = {
             "completed_at": _now(),
             "pairs": list(pairs),
@@ -238,10 +247,35 @@ class SnapshotFiles:
         reached(Failpoint.MANIFEST_WRITTEN, snapshot)
 
     def abandon(self, snapshot: SnapshotId, reason: str) -> None:
-        """Say that a snapshot will not be restored, and why; its copies are removed."""
-        write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
-        (self.path / snapshot / "manifest.json").unlink(missing_ok=True)
+        """Say that a snapshot cannot be completed, and why; its copies are removed.
+
+        Nothing happens if another driver has completed it: this one may have been frozen.
+        """
+        if self._settle(snapshot, "abandoned"):
+            write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
+            shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
+
+    def remove(self, snapshot: SnapshotId) -> None:
+        """Remove what a snapshot keeps, finished or not: it cannot be restored. May be repeated.
+
+        Raises
+        ------
+        UnknownSnapshot : if there is none of this id
+        """
+        if snapshot not in self.ids():
+            self.read(snapshot)  # which says so
+        write_json_once(self.path / snapshot / "removed.json", {"reason": "it was removed"})
         shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
+
+    def _settle(self, snapshot: SnapshotId, outcome: str) -> bool:
+        """Settle, once for all drivers, how a snapshot ends; tell whether it ends so."""
+        place = self.path / snapshot
+        if (place / "manifest.json").exists():  # also an older version's, which settled nothing
+            return outcome == "complete"
+        write_json_once(place / "outcome.json", {"outcome": outcome})
+        stands = read_json(place / "outcome.json", "outcome")
+        assert stands is not None
+        return bool(stands["outcome"] == outcome)
 
     def _states(self, snapshot: SnapshotId) -> dict[ProcessName, RecordedState]:
         found: dict[ProcessName, RecordedState] = {}

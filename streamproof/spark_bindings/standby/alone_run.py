@@ -60,7 +60,7 @@ def run_alone(
         heart = Heart(place.beat)
         try:
             while not stop.wait(bound_seconds / BEATS_PER_BOUND):
-                run.raise_failure()
+                run.raise_query_failure()
                 heart.beat(active=True, turn=Turn(0))
         finally:
             run.stop()

@@ -16,13 +16,15 @@ from pathlib import Path
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import temporary_sibling
-from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.names import BatchId, Turn
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby import incarnation
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, PairDirectory
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
 from streamproof.spark_bindings.standby.kept import KeptOutputs
 from streamproof.spark_bindings.standby.order_log import OrderLog
+
+_ATTEMPTS_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +71,37 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
         incarnation.keep(own.checkpoint)
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
     begun = time.monotonic()
-    place = temporary_sibling(own.checkpoint.path)
-    survivor.checkpoint.copy_as_of(batch, place)  # first: if that fails, nothing has changed
+    place, recorders = map(temporary_sibling, (own.checkpoint.path, own.recorders))
+    # First: if these fail, nothing has changed. The survivor keeps its recorders for some steps.
+    batch = _copy_recorders(survivor, recorders)
+    survivor.checkpoint.copy_as_of(batch, place)
     incarnation.sign(place, number)
     # A crash from here on leaves no checkpoint, and the next start begins anew.
     _remove(own.checkpoint.path)
     _remove(own.kept)
     _remove(own.recorders)
-    RecorderFiles(survivor.recorders, ()).copy_as_of(batch, own.recorders)
+    if recorders.exists():
+        os.rename(recorders, own.recorders)
     KeptOutputs(survivor.kept, channel).copy_to(
         KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
     os.rename(place, own.checkpoint.path)
     return CaughtUp(Turn(batch + 1), is_transferred=True, seconds=time.monotonic() - begun)
+
+
+def _copy_recorders(survivor: CopyDirectory, target: Path) -> BatchId:
+    """Copy the survivor's part in snapshots as of its last completed batch; give that batch."""
+    for attempt in range(1, _ATTEMPTS_MAX + 1):
+        batch = survivor.checkpoint.last_committed()
+        assert batch is not None  # the caller has seen one, and it only goes on
+        try:
+            RecorderFiles(survivor.recorders, ()).copy_as_of(batch, target)
+        except FileNotFoundError:
+            if attempt == _ATTEMPTS_MAX:
+                raise
+            continue
+        return batch
+    raise AssertionError("unreachable")
 
 
 def _taken(checkpoint: Checkpoint) -> Turn:

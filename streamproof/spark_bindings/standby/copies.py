@@ -74,7 +74,8 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     wrong = [path for path in found if path not in parts]
     if parts and alone.exists():
         wrong.append(alone)
-    if wrong or (found and len(found) < len(parts)):
+    has_run = any(PairDirectory(p).copy(c).checkpoint.path.exists() for p in found for c in Copy)
+    if wrong or (has_run and len(found) < len(parts)):
         raise WrongWiring(
             f"query {query.name!r} has replicas={query.replicas} and "
             f"partitions={query.partitions}, but {', '.join(map(str, wrong or found))} "

@@ -124,7 +124,7 @@ def run_copy(
             Collector(directory, pipeline.queries, channels), directory.path
         )
         try:
-            run.until(stop or Event(), collector)
+            run.until(stop or Event())
         finally:
             run.stop()
             collector.stop()
@@ -190,18 +190,17 @@ class CopyRun:
         self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds)
         self._next_beat = time.monotonic()
 
-    def until(self, stop: Event, collector: CollectorThread) -> None:
+    def until(self, stop: Event) -> None:
         """Go on until this is set.
 
         Raises
         ------
-        QueryFailed : if Spark has ended the query, or snapshots cannot be collected
+        QueryFailed : if Spark has ended the query
         FencedDriver, CopiesDiffer : as `run_copy`
         """
         while not stop.wait(_TICK_SECONDS):
             if self._failure is not None:
                 raise self._failure
-            collector.raise_failure()
             with self._lock:
                 self._giving.note()
                 if self._merging.leads and self._giving.next == self._merging.next:

@@ -19,7 +19,7 @@ from streamproof.spark_bindings.errors import (
     QueryFailed,
 )
 from streamproof.spark_bindings.standby import supervisor as module
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
+from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.standby.lock import holder, locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
@@ -138,12 +138,11 @@ def test_copies_that_run_already_are_named_and_left_alone(tmp_path: Path) -> Non
 
 
 def test_a_second_supervisor_is_told_of_the_first(tmp_path: Path) -> None:
-    with supervised_alone(tmp_path / "p", "sleep 600"):
-        message = f"is run by process {os.getpid()}, .* End that one first"
-        with pytest.raises(CopyRuns, match=message):
-            supervised_alone(tmp_path / "p", "sleep 600").__enter__()
-    with supervised_alone(tmp_path / "p", "sleep 600"):
-        pass
+    with supervised(tmp_path / "p"):
+        second = Supervisor(copies.pair(tmp_path / "p"), lambda *_: ["false"], BOUND)
+        with pytest.raises(CopyRuns, match=f"is run by process {os.getpid()}, .* End that one"):
+            second.__enter__()
+    assert holder(ProcessDirectory(tmp_path / "p/supervisor")) is None
 
 
 @pytest.mark.parametrize("code", [1, 2])
