@@ -28,7 +28,7 @@ from streamproof.spark_bindings.names import (
 )
 from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, pairs_of
+from streamproof.spark_bindings.standby.copies import PairDirectory, pairs_of
 from streamproof.spark_bindings.wiring import Query
 
 _log = logging.getLogger("streamproof.snapshots")
@@ -67,8 +67,7 @@ def participants(queries: Iterable[Query], directory: PipelineDirectory) -> list
             continue
         for pair in pairs_of(query):
             place = PairDirectory(directory.query_path(QueryName(pair.name)))
-            both = tuple(place.copy(copy).checkpoint for copy in Copy)
-            found.append(Participant(ProcessName(pair.name), inputs, both))
+            found.append(Participant(ProcessName(pair.name), inputs, place.checkpoints))
     return found
 
 

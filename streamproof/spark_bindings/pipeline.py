@@ -141,7 +141,8 @@ class Pipeline:
         if certificate is Certificate.REQUIRED:
             check_certificate(PROTOCOL)
         check_session(spark)
-        self.take_up_snapshots()
+        for snapshot in self._directory.snapshots.unfinished():
+            self._initiate(snapshot)
         self._run = Run(spark, self._directory, self._channels, self.queries)
         return self
 
@@ -188,11 +189,6 @@ class Pipeline:
         if self._run is not None:
             self._run.wake_collector()
         return snapshot
-
-    def take_up_snapshots(self) -> None:
-        """Initiate the snapshots that a former run left unfinished. May be repeated."""
-        for snapshot in self._directory.snapshots.unfinished():
-            self._initiate(snapshot)
 
     def await_snapshot(self, snapshot: str, timeout_seconds: float = 120.0) -> Snapshot:
         """Wait until a snapshot is complete, and give it.

@@ -99,8 +99,7 @@ def _readers(directory: PipelineDirectory) -> Iterator[Participant]:
         if not pairs:
             yield Participant(ProcessName(query), inputs, (directory.checkpoint(query),))
         for pair in pairs:
-            both = tuple(PairDirectory(pair).copy(copy).checkpoint for copy in Copy)
-            yield Participant(ProcessName(pair.name), inputs, both)
+            yield Participant(ProcessName(pair.name), inputs, PairDirectory(pair).checkpoints)
 
 
 def _discarded(

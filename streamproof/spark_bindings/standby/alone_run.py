@@ -52,7 +52,6 @@ def run_alone(
         check_as_declared(directory, query)
     check_certificate(PROTOCOL)
     check_session(spark)
-    pipeline.take_up_snapshots()
     place = alone_directory(directory)
     with locked(place, f"what has no replicas in {pipeline.path}"):
         channels = {name: pipeline.channel(name) for name in directory.wiring.channels}

@@ -62,15 +62,13 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     own, survivor = pair.copy(copy), pair.copy(copy.twin)
     taken = _taken(own.checkpoint)
     can_follow = taken > 0 and OrderLog(pair.order).has_from(taken)
-    batch, number = survivor.checkpoint.last_committed(), None
-    if batch is not None and not (can_follow and not _is_running(survivor.beat, bound_seconds)):
-        number = incarnation.supersede(own.checkpoint)
-        # Chosen only now: no vacuum goes on beyond it on account of what this copy had.
-        batch = survivor.checkpoint.last_committed()
-    if number is None or batch is None:
+    has_state = survivor.checkpoint.last_committed() is not None
+    if not has_state or (can_follow and not _is_running(survivor.beat, bound_seconds)):
         incarnation.keep(own.checkpoint)
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
     begun = time.monotonic()
+    # Before a batch is chosen: no vacuum goes on beyond it on account of what this copy had.
+    number = incarnation.supersede(own.checkpoint)
     place, recorders = map(temporary_sibling, (own.checkpoint.path, own.recorders))
     # First: if these fail, nothing has changed. The survivor keeps its recorders for some steps.
     batch = _copy_recorders(survivor, recorders)

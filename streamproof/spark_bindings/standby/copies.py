@@ -74,7 +74,7 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     wrong = [path for path in found if path not in parts]
     if parts and alone.exists():
         wrong.append(alone)
-    has_run = any(PairDirectory(p).copy(c).checkpoint.path.exists() for p in found for c in Copy)
+    has_run = any(own.path.exists() for path in found for own in PairDirectory(path).checkpoints)
     if wrong or (has_run and len(found) < len(parts)):
         raise WrongWiring(
             f"query {query.name!r} has replicas={query.replicas} and "
@@ -108,6 +108,11 @@ class PairDirectory:
     def order(self) -> Path:
         """The directory of the order log."""
         return self.path / "order"
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """The checkpoint of each copy."""
+        return tuple(self.copy(copy).checkpoint for copy in Copy)
 
     def copy(self, copy: Copy) -> CopyDirectory:
         """Give the directory of a copy."""

@@ -115,7 +115,6 @@ def run_copy(
     pair = find_pair(pipeline, query, partition)
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
-    pipeline.take_up_snapshots()
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
     with locked(place.own, f"copy {copy.value} of {pair.name}"):
