@@ -67,6 +67,10 @@ class RepeatedPosition(StreamproofError, ValueError):
     """A stream has a position twice, so that its rows have no order."""
 
 
+class TooManyRows(StreamproofError, OverflowError):
+    """A serializer has numbered as many rows as it can."""
+
+
 class UnknownSnapshot(StreamproofError, LookupError):
     """The pipeline has no snapshot of this id."""
 

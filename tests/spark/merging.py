@@ -18,7 +18,7 @@ from streamproof.spark_bindings.sunion.merge import Arrivals, Emission, Merge, i
 from streamproof.spark_bindings.sunion.pack import ORIGIN, Pack
 from streamproof.spark_bindings.sunion.pending import Pending
 from streamproof.spark_bindings.sunion.progress import Progress
-from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes
+from streamproof.spark_bindings.sunion.rows import STREAM, from_blob
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.state import decode, encode
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
@@ -156,7 +156,7 @@ class Replica:
                 for packed in Pack(self.settings)(iter(of_stream(part, number).to_batches())):
                     blob, steps = packed["rows"][0].as_py(), packed["progress"][0].as_py()
                     if blob is not None:
-                        rows.setdefault(name, []).append(from_bytes(blob))
+                        rows.setdefault(name, []).append(from_blob(blob))
                     else:
                         progress.setdefault(name, []).append(Progress.from_bytes(steps))
         joined = {name: Progress.join(parts) for name, parts in progress.items()}

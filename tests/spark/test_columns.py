@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,9 +15,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from streamproof.lang import StreamproofError
-from streamproof.spark_bindings.errors import WrongArgument, WrongSchema
+from streamproof.spark_bindings.errors import TooManyRows, WrongArgument, WrongSchema
 from streamproof.spark_bindings.sunion import TupleType, sunion
-from streamproof.spark_bindings.sunion.tags import NO_STREAM, tag, told
+from streamproof.spark_bindings.sunion.tags import Tags
 from tests.spark.test_restarts import run
 from tests.spark.test_sunion import of
 
@@ -122,21 +123,35 @@ def test_upper_and_lower_case_are_one_unless_the_session_says_otherwise(
         spark.conf.unset("spark.sql.caseSensitive")
 
 
-def test_a_tag_tells_type_stream_and_serializer(spark: SparkSession) -> None:
-    names = [f"stream{number}" for number in range(127)]
+@pytest.mark.parametrize(("streams", "serializers"), [(1, 1), (2, 1), (3, 5), (127, 1000)])
+def test_a_tag_tells_all_of_a_tuple(spark: SparkSession, streams: int, serializers: int) -> None:
+    layout = Tags(tuple(f"stream{number}" for number in range(streams)), serializers)
     cases = [
-        (kind, serializer, stream)
+        (kind, serializer, stream, stable_id)
         for kind in TupleType
-        for serializer in (0, 999)
-        for stream in (0, 126, NO_STREAM)
+        for serializer in {0, serializers - 1}
+        for stream in {0, streams - 1, layout.no_stream}
+        for stable_id in (0, 1, layout.stable_ids - 1)
     ]
-    tags = spark.createDataFrame([(tag(*case),) for case in cases], "tag int")
-    columns = told(F.col("tag"), names)
-    found = tags.select(*(columns[name] for name in ("tuple_type", "serializer", "stream")))
+    tags = spark.createDataFrame([(layout.of(*case),) for case in cases], "tag long")
+    columns = layout.told(F.col("tag"))
+    names = ("tuple_type", "serializer", "stream", "stable_id")
+    found = tags.select(*(columns[name] for name in names))
     assert [tuple(row) for row in found.collect()] == [
-        (kind.value, serializer, None if stream == NO_STREAM else names[stream])
-        for kind, serializer, stream in cases
+        (
+            kind.value,
+            serializer,
+            None if stream == layout.no_stream else layout.streams[stream],
+            None if kind is TupleType.LATE else stable_id,
+        )
+        for kind, serializer, stream, stable_id in cases
     ]
+
+
+def test_a_stable_id_without_room_in_a_tag_is_refused() -> None:
+    layout = Tags(tuple(f"stream{number}" for number in range(127)), 1000)
+    with pytest.raises(TooManyRows, match="serializer 7 has numbered 8,796,093,022,208 rows"):
+        layout.of(TupleType.INSERTION, 7, np.zeros(2, int), layout.stable_ids + np.arange(-1, 1))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PARTITION, Pack
 from streamproof.spark_bindings.sunion.progress import Progress
-from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes
+from streamproof.spark_bindings.sunion.rows import STREAM, from_blob
 from streamproof.spark_bindings.sunion.state import decode
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from tests.spark.merging import (
@@ -175,8 +175,8 @@ def test_a_serializer_without_rows_learns_of_progress():
         (key_of(0), True),
         (key_of(1), True),
     ]
-    assert from_bytes(found[1][1])["seq"].to_pylist() == [1]
-    assert ORIGIN not in from_bytes(found[1][1]).column_names
+    assert from_blob(found[1][1])["seq"].to_pylist() == [1]
+    assert ORIGIN not in from_blob(found[1][1]).column_names
 
 
 def test_a_task_packs_the_streams_that_it_gets_apart():
@@ -192,7 +192,7 @@ def test_a_task_packs_the_streams_that_it_gets_apart():
         (0, False),
         (1, False),
     ]
-    assert from_bytes(said[1]["rows"])["text"].to_pylist() == ["jfk 0"]
+    assert from_blob(said[1]["rows"])["text"].to_pylist() == ["jfk 0"]
     assert [Progress.from_bytes(row["progress"]).end(0) for row in said[2:]] == [2, 0]
 
 
@@ -204,7 +204,7 @@ def test_rows_keep_their_order_on_their_way_to_a_serializer(partitions):
     rows = table(rows_of(range(30)), "ewr").append_column(ORIGIN, pa.array(origins, pa.int32()))
     again = pa.concat_tables([rows, rows.slice(0, 10)])
     found = {
-        (said["stream"], said[PARTITION]): from_bytes(said["rows"])
+        (said["stream"], said[PARTITION]): from_blob(said["rows"])
         for packed in Pack(settings)(iter(again.to_batches()))
         for said in packed.to_pylist()
         if said["rows"] is not None

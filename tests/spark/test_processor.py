@@ -18,7 +18,7 @@ from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.pack import Pack
 from streamproof.spark_bindings.sunion.processor import SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
-from streamproof.spark_bindings.sunion.tags import NO_STREAM, TAG, tag
+from streamproof.spark_bindings.sunion.tags import TAG, Tags
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 from streamproof.spark_bindings.sunion.unpack import Unpack
 from tests.spark.merging import SCHEMA, SETTINGS, Row, of_stream, rows_of, table, waiting_at_most
@@ -27,15 +27,17 @@ KEY = key_of(0)
 TRAVELLING = pa.schema(
     [
         *SCHEMA,
-        (TAG, pa.int32()),
+        (TAG, pa.int64()),
         ("bucket", SCHEMA.field("ts").type),
-        ("stable_id", pa.int64()),
     ]
 )
+NO_STREAM, LOW_BITS = 2, 5  # of two streams and one serializer
 MEANING = {
-    tag(kind, 0, stream): (kind.value, stream) for kind in TupleType for stream in (0, 1, NO_STREAM)
+    Tags(("ewr", "jfk"), 1).of(kind, 0, stream, 0): (kind.value, stream)
+    for kind in TupleType
+    for stream in (0, 1, NO_STREAM)
 }
-"""What the tags of the first serializer stand for."""
+"""What the low bits of a tag stand for; the others are the stable id."""
 
 
 class Operator:
@@ -64,14 +66,17 @@ class Operator:
     def said(self, emitted: pd.DataFrame) -> list[tuple[object, ...]]:
         if emitted.empty:
             return []
-        batches = Unpack(self.settings, TRAVELLING)(iter([pa.RecordBatch.from_pandas(emitted)]))
+        batches = Unpack(self.settings, TRAVELLING)(
+            iter(pa.Table.from_pandas(emitted).to_batches())
+        )
         found = []
         for row in pa.Table.from_batches(batches, TRAVELLING).to_pylist():
-            kind, stream = MEANING[row[TAG]]
+            stable_id, low = divmod(row[TAG], 2**LOW_BITS)
+            kind, stream = MEANING[low]
             if stream != NO_STREAM:
                 assert row["text"] == f"{self.settings.streams[stream]} {row['seq']}"
             begins = None if row["bucket"] is None else int(row["bucket"].timestamp())
-            found.append((kind, row["stable_id"], row["seq"], begins))
+            found.append((kind, None if kind == "LATE" else stable_id, row["seq"], begins))
         return found
 
     def restart(self, settings: Settings) -> None:

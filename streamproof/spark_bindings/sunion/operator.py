@@ -28,7 +28,7 @@ from streamproof.spark_bindings.sunion.lasting import LASTING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings
-from streamproof.spark_bindings.sunion.tags import TAG, told
+from streamproof.spark_bindings.sunion.tags import TAG, Tags
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
     COLUMNS,
@@ -137,7 +137,7 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
 
 def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
     names = [name for name in COLUMNS if name != SERIALIZER or settings.partition_by]
-    columns = told(F.col(TAG), settings.streams)
+    columns = Tags.of_merge(settings).told(F.col(TAG))
     kept = travelling.columns[: travelling.columns.index(TAG)]
     added = [columns.get(name, F.col(name)).alias(name) for name in names]
     return travelling.select(*map(quoted, kept), *added).withMetadata(

@@ -17,13 +17,15 @@ from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import (
     BYTES_PER_BLOB,
+    ROWS_PER_BLOB,
     STREAM,
+    as_column,
     by_value,
     canonical,
     in_blobs,
     integers,
     split_placed,
-    to_bytes,
+    to_blob,
 )
 from streamproof.spark_bindings.sunion.settings import MICROSECONDS_MIN, Integers, Settings
 
@@ -45,7 +47,6 @@ _PACKED_ARROW = pa.schema(
         ("progress", pa.binary()),
     ]
 )
-_ROWS_PER_BLOB = 131_072
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Pack:
         it would wait for a boundary that has long passed.
         """
         seen: dict[int, list[Progress]] = defaultdict(list)
-        for gathered in _gather(batches):
+        for gathered in _gather(batches, ROWS_PER_BLOB * self.settings.partitions):
             origins = integers(gathered[ORIGIN])
             streams = origins // self.settings.partitions
             numbers = pa.array(streams.astype(np.int8))
@@ -76,7 +77,7 @@ class Pack:
             for origin, part in _grouped(rows, origins):
                 stream, partition = divmod(origin, self.settings.partitions)
                 for blob in in_blobs(part):
-                    yield self._packed(stream, [partition], rows=to_bytes(blob))
+                    yield self._packed(stream, [partition], rows=to_blob(blob))
         for stream, parts in seen.items():
             progress = Progress.join(parts).to_bytes()
             yield self._packed(stream, range(self.settings.partitions), progress=progress)
@@ -93,7 +94,7 @@ class Pack:
         stream: int,
         partitions: Sequence[int],
         *,
-        rows: bytes | None = None,
+        rows: pa.Buffer | None = None,
         progress: bytes | None = None,
     ) -> pa.RecordBatch:
         count = len(partitions)
@@ -101,7 +102,7 @@ class Pack:
             [
                 pa.array([key_of(partition) for partition in partitions], pa.int32()),
                 pa.array([stream] * count, pa.int32()),
-                pa.array([rows] * count, pa.binary()),
+                pa.nulls(count, pa.binary()) if rows is None else as_column(rows),
                 pa.array([progress] * count, pa.binary()),
             ],
             schema=_PACKED_ARROW,
@@ -118,7 +119,7 @@ def _grouped(rows: pa.Table, origins: Integers) -> Iterator[tuple[int, pa.Table]
     return by_value(rows, origins)
 
 
-def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _gather(batches: Iterator[pa.RecordBatch], rows_max: int) -> Iterator[pa.Table]:
     """Join small batches, as Spark hands them over, to larger ones."""
     waiting: list[pa.RecordBatch] = []
     count = size = 0
@@ -127,7 +128,7 @@ def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             waiting.append(batch)
             count += batch.num_rows
             size += batch.nbytes
-        if count >= _ROWS_PER_BLOB or size >= BYTES_PER_BLOB:
+        if count >= rows_max or size >= BYTES_PER_BLOB:
             yield pa.Table.from_batches(waiting).combine_chunks()
             waiting, count, size = [], 0, 0
     if waiting:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from streamproof.spark_bindings.sunion.rows import from_bytes, to_bytes
+from streamproof.spark_bindings.sunion.rows import from_blob, to_blob
 
 
 class BlobStore(Protocol):
@@ -57,7 +57,7 @@ class Pending:
     def add(self, bucket: int, rows: pa.Table, now_ms: int) -> None:
         """Keep rows of a bucket."""
         before = self.waiting.get(bucket, Waiting(0, 0, 0, 0, now_ms))
-        self._store.put(bucket, before.blobs, to_bytes(rows))
+        self._store.put(bucket, before.blobs, to_blob(rows).to_pybytes())
         self._fresh[bucket, before.blobs] = rows
         self.waiting[bucket] = replace(
             before, blobs=before.blobs + 1, rows=before.rows + rows.num_rows
@@ -118,7 +118,7 @@ class Pending:
 
     def _read(self, bucket: int, number: int) -> pa.Table:
         fresh = self._fresh.get((bucket, number))
-        return from_bytes(self._store.get(bucket, number)) if fresh is None else fresh
+        return from_blob(self._store.get(bucket, number)) if fresh is None else fresh
 
     def _buckets(self, begin: int, end: int) -> list[int]:
         return sorted(bucket for bucket in self.waiting if begin <= bucket < end)

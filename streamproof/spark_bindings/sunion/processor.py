@@ -19,15 +19,19 @@ from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING, Arrivals, Emission, Merge
 from streamproof.spark_bindings.sunion.pending import Pending
 from streamproof.spark_bindings.sunion.progress import Progress
-from streamproof.spark_bindings.sunion.rows import from_bytes, in_blobs, to_bytes
+from streamproof.spark_bindings.sunion.rows import (
+    ROWS_PER_BLOB,
+    as_column,
+    from_blob,
+    in_blobs,
+    to_blob,
+)
 from streamproof.spark_bindings.sunion.settings import Settings
 from streamproof.spark_bindings.sunion.state import SerializerState
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
 
 EMITTED = "serializer int, kind string, stable_id long, bucket long, count long, rows binary"
 """Spark's schema of emitted tuples: a row is a blob of rows of one type, or one tuple without."""
-
-_ROWS_PER_BLOB = 65_536  # so that the next worker unpacks one while this one writes the next
 
 
 class SerializerProcessor(StatefulProcessor):
@@ -94,7 +98,7 @@ class SerializerProcessor(StatefulProcessor):
             for number, blob, steps in zip(*columns, strict=True):
                 stream = self._settings.streams[number]
                 if blob is not None:
-                    rows[stream].append(from_bytes(blob))
+                    rows[stream].append(from_blob(blob))
                 else:
                     progress[stream].append(Progress.from_bytes(steps))
         return Arrivals(rows, {stream: Progress.join(parts) for stream, parts in progress.items()})
@@ -106,16 +110,17 @@ def _frames(serializer: int, emission: Emission) -> Iterator[pd.DataFrame]:
     if rows is None:
         yield _frame(serializer, emission, stable_id, 1, None)
         return
-    for start in range(0, rows.num_rows, _ROWS_PER_BLOB):
-        for part in in_blobs(rows.slice(start, _ROWS_PER_BLOB)):
-            yield _frame(serializer, emission, stable_id, part.num_rows, to_bytes(part))
+    for start in range(0, rows.num_rows, ROWS_PER_BLOB):
+        for part in in_blobs(rows.slice(start, ROWS_PER_BLOB)):
+            yield _frame(serializer, emission, stable_id, part.num_rows, to_blob(part))
             if emission.kind is TupleType.INSERTION and stable_id is not None:
                 stable_id += part.num_rows
 
 
 def _frame(
-    serializer: int, emission: Emission, stable_id: int | None, count: int, blob: bytes | None
+    serializer: int, emission: Emission, stable_id: int | None, count: int, blob: pa.Buffer | None
 ) -> pd.DataFrame:
+    rows = pa.nulls(1, pa.binary()) if blob is None else as_column(blob)
     return pd.DataFrame(
         {
             "serializer": [serializer],
@@ -123,6 +128,6 @@ def _frame(
             "stable_id": pd.array([stable_id], dtype="Int64"),
             "bucket": pd.array([emission.bucket], dtype="Int64"),
             "count": [count],
-            "rows": [blob],
+            "rows": pd.Series(rows, dtype=pd.ArrowDtype(pa.binary())),
         }
     )

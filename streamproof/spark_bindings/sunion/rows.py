@@ -16,9 +16,11 @@ from streamproof.spark_bindings.sunion.settings import Booleans, Integers, Setti
 STREAM = "__stream"
 """The column that says which stream a row came from, by number."""
 
+ROWS_PER_BLOB, BYTES_PER_BLOB = 2**17, 2**25
+"""More travel in several blobs. The JVM's memory has to hold a few at a time, and none of 2 GB; but
+a blob costs a millisecond, however small it is."""
 
-BYTES_PER_BLOB = 2**25
-"""More travel in several blobs. The JVM's memory has to hold a few at a time, and none of 2 GB."""
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def canonical(rows: pa.Table) -> pa.Table:
@@ -33,19 +35,27 @@ def canonical(rows: pa.Table) -> pa.Table:
     return rows.select(schema.names).cast(schema)
 
 
-def to_bytes(rows: pa.Table | pa.RecordBatch) -> bytes:
-    """Write rows in Arrow's own format: a blob, which Spark carries about without looking."""
+def to_blob(rows: pa.Table) -> pa.Buffer:
+    """Write rows in Arrow's own format: a blob, which Spark carries about without looking.
+
+    It is compressed: Spark copies a blob some ten times between the workers and its state.
+    """
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+    with pa.ipc.new_stream(sink, rows.schema, options=_COMPRESSED) as writer:
         writer.write(rows)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
+    return sink.getvalue()
 
 
-def from_bytes(blob: bytes) -> pa.Table:
-    """Read what `to_bytes` wrote; columns are views into the blob."""
+def from_blob(blob: bytes | pa.Buffer) -> pa.Table:
+    """Read what `to_blob` wrote."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
+
+
+def as_column(blob: pa.Buffer) -> pa.Array:
+    """Give a column of one value, a blob, which is not copied."""
+    ends = pa.py_buffer(np.array([0, blob.size], np.int32))
+    return pa.Array.from_buffers(pa.binary(), 1, [None, ends, blob])
 
 
 def in_blobs(rows: pa.Table) -> Iterator[pa.Table]:
@@ -60,8 +70,8 @@ def in_blobs(rows: pa.Table) -> Iterator[pa.Table]:
 
 def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
     """Give a column of times or positions, none of them null, as numbers."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # it would be copied even if there is but one chunk
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz)).view(pa.int64())
     numbers: Integers = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
@@ -90,7 +100,7 @@ def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | N
         return None
     rows = pa.concat_tables(filled).combine_chunks()
     times, positions = integers(rows[settings.time]), integers(rows[settings.position])
-    streams = rows[STREAM].combine_chunks().to_numpy()
+    streams = rows[STREAM].chunk(0).to_numpy()
     # A stable sort merges the runs that are there already: of parts that are in order each, it
     # costs little, and ties mostly come out right.
     order = np.argsort(times, kind="stable")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
-from streamproof.spark_bindings.sunion.rows import STREAM, from_bytes, integers
+from streamproof.spark_bindings.sunion.rows import STREAM, from_blob, integers
 from streamproof.spark_bindings.sunion.settings import Settings
-from streamproof.spark_bindings.sunion.tags import NO_STREAM, TAG, tag
-from streamproof.spark_bindings.sunion.tuple_type import BUCKET, STABLE_ID, TupleType
+from streamproof.spark_bindings.sunion.tags import TAG, Tags
+from streamproof.spark_bindings.sunion.tuple_type import BUCKET, TupleType
 
 
 def travelling_schema(schema: StructType, time: str) -> StructType:
@@ -25,8 +25,8 @@ def travelling_schema(schema: StructType, time: str) -> StructType:
     time : the inputs' column of time
     """
     travelling = StructType([StructField(field.name, field.dataType) for field in schema])
-    travelling.add(TAG, IntegerType(), nullable=False)
-    return travelling.add(BUCKET, schema[time].dataType).add(STABLE_ID, LongType())
+    travelling.add(TAG, LongType(), nullable=False)
+    return travelling.add(BUCKET, schema[time].dataType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,15 @@ class Unpack:
                 )
 
     def _rows(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        rows = from_bytes(emitted["rows"])
-        kind, stable_id, count = TupleType(emitted["kind"]), emitted["stable_id"], rows.num_rows
-        if kind is TupleType.INSERTION:
-            stable_ids = pa.array(np.arange(stable_id, stable_id + count))
-        else:
-            stable_ids = pa.array([stable_id], pa.int64()).take(pa.array(np.zeros(count, np.int8)))
-        tags = tag(kind, emitted["serializer"], integers(rows[STREAM]))
+        rows = from_blob(emitted["rows"])
+        kind, count = TupleType(emitted["kind"]), rows.num_rows
+        first = emitted["stable_id"] or 0  # late rows have none
+        rises = kind is TupleType.INSERTION
+        stable_ids = np.arange(first, first + count) if rises else np.full(count, first)
+        streams, layout = integers(rows[STREAM]), Tags.of_merge(self.settings)
         added = {
-            TAG: pa.array(tags, pa.int32()),
+            TAG: pa.array(layout.of(kind, emitted["serializer"], streams, stable_ids)),
             BUCKET: self._bucket_starts(rows[self.settings.time]),
-            STABLE_ID: stable_ids,
         }
         columns = [added[f.name] if f.name in added else rows[f.name] for f in self.schema]
         yield from pa.table(columns, schema=self.schema).to_batches()
@@ -72,11 +70,9 @@ class Unpack:
         return pa.array(starts, times.type, mask=missing)
 
     def _tuple(self, emitted: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        bucket = emitted["bucket"]
-        said = {
-            TAG: tag(TupleType(emitted["kind"]), emitted["serializer"], NO_STREAM),
-            BUCKET: None if bucket is None else bucket * self.settings.bucket_us,
-            STABLE_ID: emitted["stable_id"],
-        }
+        kind, bucket = TupleType(emitted["kind"]), emitted["bucket"]
+        layout = Tags.of_merge(self.settings)
+        tag = layout.of(kind, emitted["serializer"], layout.no_stream, emitted["stable_id"])
+        said = {TAG: tag, BUCKET: None if bucket is None else bucket * self.settings.bucket_us}
         columns = [pa.array([said.get(field.name)], field.type) for field in self.schema]
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
