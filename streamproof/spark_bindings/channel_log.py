@@ -188,7 +188,7 @@ class ChannelLog:
 
     def vacuumed(self) -> Position:
         """Give the position up to which rows were removed; 0 if none were."""
-        note = read_json(self.path / RETENTION_FILE, "until")
+        note = read_json(self.path / RETENTION_FILE, until=int)
         return Position(0 if note is None else note["until"])
 
     def with_rows(self, entries: Iterable[Entry]) -> Iterator[Entry]:

@@ -29,6 +29,7 @@ from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import (
+    as_written,
     read_json,
     temporary_sibling,
     write_json,
@@ -63,7 +64,7 @@ class PipelineDirectory:
         NotAPipeline : if it is none, or of a later format
         DamagedFile : if its pipeline.json does not say what it is made of
         """
-        stored = read_json(path / "pipeline.json", "format", "id", "wiring")
+        stored = read_json(path / "pipeline.json", format=object, id=str, wiring=dict)
         if stored is None:
             what = "is not a pipeline" if path.exists() else "does not exist"
             raise NotAPipeline(
@@ -75,7 +76,8 @@ class PipelineDirectory:
                 f"{path} is a pipeline of format {stored.get('format')!r}; this version knows "
                 f"{_FORMAT}. It would be misread. Use the version of streamproof that made it"
             )
-        return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
+        with as_written(path / "pipeline.json"):
+            return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
 
     @staticmethod
     def is_free(path: Path) -> bool:

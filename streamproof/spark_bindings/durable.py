@@ -7,10 +7,13 @@ import json
 import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from streamproof.disk import replace_file, sync_directory, write_file
+from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import DamagedFile
 
 
@@ -38,12 +41,12 @@ def write_json_once(path: Path, value: object) -> bool:
     return True
 
 
-def read_json(path: Path, *keys: str) -> Any | None:
-    """Read a file that `write_json` wrote at a path, or give None if there is none.
+def read_json(path: Path, **fields: type) -> Any | None:
+    """Read an object that `write_json` wrote at a path, or give None if there is none.
 
     Parameters
     ----------
-    keys : what it must have, if it is to be an object
+    fields : types of what the object must have; it may have more
 
     Raises
     ------
@@ -55,10 +58,31 @@ def read_json(path: Path, *keys: str) -> Any | None:
         return None
     except ValueError as error:
         raise _damaged(path, str(error)) from error
-    missing = [key for key in keys if not isinstance(value, dict) or key not in value]
+    if not isinstance(value, dict):
+        raise _damaged(path, f"it holds no object but {value!r}")
+    missing = [name for name in fields if name not in value]
     if missing:
         raise _damaged(path, f"it lacks {', '.join(missing)}")
+    for name, kind in fields.items():
+        if not isinstance(value[name], kind):
+            raise _damaged(path, f"its {name} is {value[name]!r}, and no {kind.__name__}")
     return value
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Make objects of what a file holds: what does not fit tells that it is damaged.
+
+    Raises
+    ------
+    DamagedFile : if a value in it has another type or form than was written there
+    """
+    try:
+        yield
+    except StreamproofError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
 
 def _damaged(path: Path, what: str) -> DamagedFile:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from streamproof.lang import Domain, Map
 from streamproof.protocols.chandy_lamport import Recorder, initial_recorder
-from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
+from streamproof.spark_bindings.durable import (
+    as_written,
+    link_or_copy,
+    read_json,
+    write_json,
+)
 from streamproof.spark_bindings.names import BatchId, LaneName, SnapshotId
 
 RunRecorders: TypeAlias = Map[SnapshotId, Recorder[LaneName]]
@@ -38,8 +43,10 @@ class RecorderFiles:
         earlier = [number for number in self._steps() if number < step]
         if not earlier:
             return _recorders({})
-        stored = read_json(self._file(max(earlier))) or {}
-        return _recorders({SnapshotId(name): self._load(part) for name, part in stored.items()})
+        file = self._file(max(earlier))
+        stored = read_json(file) or {}
+        with as_written(file):
+            return _recorders({SnapshotId(name): self._load(part) for name, part in stored.items()})
 
     def write(self, step: BatchId, recorders: RunRecorders) -> None:
         """Write down what a step made of the recorders, if it changed them. May be repeated."""
@@ -77,10 +84,8 @@ class RecorderFiles:
         done = set(snapshots)
         return _recorders({name: part for name, part in recorders.items() if name not in done})
 
-    def _load(self, stored: dict[str, object]) -> Recorder[LaneName]:
+    def _load(self, stored: Mapping[str, Any]) -> Recorder[LaneName]:
         closed, log = stored["closed"], stored["log"]
-        assert isinstance(closed, dict)
-        assert isinstance(log, dict)
         return Recorder(
             recorded=bool(stored["recorded"]),
             closed=Map.build(self._channels, lambda channel: bool(closed[channel])),

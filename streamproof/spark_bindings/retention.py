@@ -84,7 +84,7 @@ def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
         for channel in directory.wiring.channels:
             if directory.wiring.readers(channel):
                 log = directory.log(channel)
-                note = read_json(log.path / RETENTION_FILE, "done") or {"done": 0}
+                note = read_json(log.path / RETENTION_FILE, done=int) or {"done": 0}
                 done = Position(note["done"])
                 ends = [_discarded(log, r, channel, done) for r in readers if channel in r.inputs]
                 until = min([*ends, *_kept_by_snapshots(directory, channel)])

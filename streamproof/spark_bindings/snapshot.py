@@ -22,6 +22,7 @@ from typing import Any
 
 from streamproof.disk import sync_directory
 from streamproof.spark_bindings.durable import (
+    as_written,
     read_json,
     temporary_sibling,
     write_json,
@@ -39,7 +40,7 @@ from streamproof.spark_bindings.names import (
 )
 
 _ID = re.compile(r"[0-9]{6}")
-_MANIFEST = ("completed_at", "markers", "channels")
+_MANIFEST = {"completed_at": str, "markers": dict, "channels": list}
 _SNAPSHOTS_MAX = 999_999
 
 
@@ -159,7 +160,7 @@ class SnapshotFiles:
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
         is_id = _ID.fullmatch(snapshot) is not None
         place = self.path / snapshot
-        request = read_json(place / "request.json", "requested_at") if is_id else None
+        request = read_json(place / "request.json", requested_at=str) if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"
             raise UnknownSnapshot(
@@ -167,27 +168,17 @@ class SnapshotFiles:
                 f"Nothing was changed. Run: streamproof snapshot list {self.path.parent}"
             )
         manifest, status = None, SnapshotStatus.REQUESTED
-        abandoned = read_json(place / "removed.json", "reason")
+        abandoned = read_json(place / "removed.json", reason=str)
         if abandoned is None:
-            abandoned = read_json(place / "abandoned.json", "reason")
-            manifest = read_json(place / "manifest.json", *_MANIFEST)
+            abandoned = read_json(place / "abandoned.json", reason=str)
+            manifest = read_json(place / "manifest.json", **_MANIFEST)
         if manifest is not None:
             status = SnapshotStatus.COMPLETE
         elif abandoned is not None:
             status = SnapshotStatus.ABANDONED
-        contents = manifest or {"markers": {}, "channels": []}
-        pairs = contents.get("pairs", [])  # absent before copies took part in snapshots
-        return Snapshot(
-            id=snapshot,
-            status=status,
-            requested_at=datetime.fromisoformat(request["requested_at"]),
-            completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
-            reason=abandoned["reason"] if abandoned and not manifest else "",
-            states=self._states(snapshot),
-            pairs=tuple(pairs),
-            markers=contents["markers"],
-            channels=tuple(ChannelState(**part) for part in contents["channels"]),
-        )
+        written = "request.json" if manifest is None else "manifest.json"
+        with as_written(place / written):
+            return _snapshot(snapshot, status, request, manifest, abandoned, self._states(snapshot))
 
     def save_state(self, snapshot: SnapshotId, process: ProcessName, state: RecordedState) -> None:
         """Write down the recorded state of a query or a pair.
@@ -273,17 +264,39 @@ class SnapshotFiles:
         if (place / "manifest.json").exists():  # also an older version's, which settled nothing
             return outcome == "complete"
         write_json_once(place / "outcome.json", {"outcome": outcome})
-        stands = read_json(place / "outcome.json", "outcome")
+        stands = read_json(place / "outcome.json", outcome=str)
         assert stands is not None
         return bool(stands["outcome"] == outcome)
 
     def _states(self, snapshot: SnapshotId) -> dict[ProcessName, RecordedState]:
         found: dict[ProcessName, RecordedState] = {}
         for file in sorted((self.path / snapshot / "states").glob("[!.]*.json")):
-            value: Any = read_json(file, "batch", "received")
+            value: Any = read_json(file, batch=int, received=dict)
             state = RecordedState(BatchId(value["batch"]), value["received"])
             found[ProcessName(file.name.removesuffix(".json"))] = state
         return found
+
+
+def _snapshot(
+    snapshot: SnapshotId,
+    status: SnapshotStatus,
+    request: Mapping[str, Any],
+    manifest: Mapping[str, Any] | None,
+    abandoned: Mapping[str, Any] | None,
+    states: Mapping[ProcessName, RecordedState],
+) -> Snapshot:
+    contents = manifest or {"markers": {}, "channels": []}
+    return Snapshot(
+        id=snapshot,
+        status=status,
+        requested_at=datetime.fromisoformat(request["requested_at"]),
+        completed_at=datetime.fromisoformat(manifest["completed_at"]) if manifest else None,
+        reason=abandoned["reason"] if abandoned and not manifest else "",
+        states=states,
+        pairs=tuple(contents.get("pairs", [])),  # absent before copies took part in snapshots
+        markers=contents["markers"],
+        channels=tuple(ChannelState(**part) for part in contents["channels"]),
+    )
 
 
 def _now() -> str:

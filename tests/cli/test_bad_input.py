@@ -80,7 +80,17 @@ def test_a_page_is_not_written_over_a_directory(tmp_path):
     assert ran.exit_code == ExitCode.WRONG_USE
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"format": 1}',
+        '{"format": 1, "id": 7, "wiring": {}}',
+        '{"format": 1, "id": "x", "wiring": []}',
+        '{"format": 1, "id": "x", "wiring": {"queries": 7}}',
+    ],
+)
 def test_a_damaged_pipeline_is_named(text, tmp_path):
     (tmp_path / "pipeline.json").write_text(text, encoding="utf-8")
     ran = run("snapshot", "list", str(tmp_path), "--json")
@@ -89,13 +99,23 @@ def test_a_damaged_pipeline_is_named(text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "file", ["request.json", "manifest.json", "abandoned.json", "states/carriers.json"]
+    ("file", "text"),
+    [
+        *((f"{name}.json", "{}") for name in ("request", "manifest", "abandoned")),
+        ("request.json", '{"requested_at": 5}'),
+        ("request.json", '{"requested_at": "yesterday"}'),
+        ("abandoned.json", '{"reason": null}'),
+        ("manifest.json", '{"completed_at": "2026-01-01", "markers": {}, "channels": [5]}'),
+        ("manifest.json", '{"completed_at": "2026-01-01", "markers": [], "channels": []}'),
+        ("states/carriers.json", "{}"),
+        ("states/carriers.json", '{"batch": "x", "received": {}}'),
+    ],
 )
-def test_a_damaged_snapshot_is_named(file, tmp_path):
+def test_a_damaged_snapshot_is_named(file, text, tmp_path):
     place = SnapshotFiles(tmp_path / "snapshots")
     damaged = tmp_path / "snapshots" / place.request() / file
     damaged.parent.mkdir(exist_ok=True)
-    damaged.write_text("{}", encoding="utf-8")
+    damaged.write_text(text, encoding="utf-8")
     with pytest.raises(DamagedFile, match=file):
         place.read(SnapshotId("000001"))
 

@@ -104,5 +104,5 @@ class Watch:
         self._silence = self._idleness = 0.0
 
     def _read(self) -> Beat | None:
-        stored = read_json(self._path, "life", "count", "active", "turn")
+        stored = read_json(self._path, life=str, count=int, active=bool, turn=int)
         return None if stored is None else Beat(**stored)

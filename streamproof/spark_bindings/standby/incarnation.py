@@ -45,7 +45,7 @@ def keep(checkpoint: Checkpoint) -> None:
 
 
 def _read(place: Path) -> int:
-    stored = read_json(place / _NAME, "number")
+    stored = read_json(place / _NAME, number=int)
     return 0 if stored is None else int(stored["number"])
 
 

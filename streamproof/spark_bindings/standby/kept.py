@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamproof.spark_bindings.data_files import Written
-from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
+from streamproof.spark_bindings.durable import as_written, link_or_copy, read_json, write_json
 from streamproof.spark_bindings.names import SnapshotId, Turn
 
 
@@ -54,11 +54,12 @@ class KeptOutputs:
 
     def output(self, turn: Turn) -> Output | None:
         """Give what is kept of a turn."""
-        stored = read_json(self._file(turn), "files", "digest")
+        stored = read_json(self._file(turn), files=list, digest=str)
         if stored is None:
             return None
-        files = tuple(Written(*file) for file in stored["files"])
-        return Output(turn, files, stored["digest"], stored.get("marker"))
+        with as_written(self._file(turn)):
+            files = tuple(Written(*file) for file in stored["files"])
+            return Output(turn, files, stored["digest"], stored.get("marker"))
 
     def turns(self) -> list[Turn]:
         """List the turns of which something is kept, in order."""

@@ -43,7 +43,7 @@ class OrderLog:
 
     def choice(self, turn: Turn) -> Choice | None:
         """Give what a turn takes; None if it was not chosen, or was removed."""
-        stored = read_json(self._file(turn), "lane", "end")
+        stored = read_json(self._file(turn), lane=str, end=int)
         if stored is None:
             return None
         return Choice(ChannelName(stored["lane"]), Position(stored["end"]))

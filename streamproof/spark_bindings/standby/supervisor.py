@@ -22,7 +22,7 @@ from typing import Self
 
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import BothCopiesFailed, CopyRuns, QueryFailed
-from streamproof.spark_bindings.names import PairName
+from streamproof.spark_bindings.names import PairName, Turn
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.standby.alone_run import alone_directory
 from streamproof.spark_bindings.standby.copies import (
@@ -58,12 +58,14 @@ class CopyStatus:
     ----------
     process : its number
     is_paired : it has caught up and beats
+    is_warm : it has taken a turn in this life too, so that a takeover is a matter of the bound
     is_primary : it delivers
     starts : how often it was started
     """
 
     process: int
     is_paired: bool
+    is_warm: bool
     is_primary: bool
     starts: int
 
@@ -152,6 +154,8 @@ class Supervisor:
             for (name, part), copy in self._copies.items():
                 if copy.has_ended or copy.is_frozen:
                     self._replace(name, part)
+                elif copy.has_become_warm():
+                    _log.info("copy %s of %s is warm: it can take over at once", part.value, name)
             if self._alone is not None and (self._alone.has_ended or self._alone.is_frozen):
                 self._start_again(self._alone, "the process of the queries without replicas")
 
@@ -202,6 +206,8 @@ class _Process:
         self.has_run = self.is_over = False
         self._process: subprocess.Popen[bytes] | None = None
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
+        self._first_turn: Turn | None = None  # of this life
+        self._is_warm = False
 
     @property
     def running(self) -> int | None:
@@ -214,6 +220,7 @@ class _Process:
         self._starts_in_vain += 1
         self.has_run = self.is_over = False
         self._started = time.monotonic()
+        self._first_turn, self._is_warm = None, False
         self._beat.unlink(missing_ok=True)  # a former life's
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
@@ -228,6 +235,15 @@ class _Process:
         self._watch.look()
         if self._watch.beat is not None:
             self.has_run, self._starts_in_vain = True, 0
+            if self._first_turn is None:
+                self._first_turn = self._watch.beat.turn
+
+    def has_become_warm(self) -> bool:
+        """Tell, once in a life, that it has taken a turn: before, Spark compiles and loads."""
+        beat, was_warm = self._watch.beat, self._is_warm
+        if beat is not None and self._first_turn is not None:
+            self._is_warm = beat.turn > self._first_turn
+        return self._is_warm and not was_warm
 
     @property
     def exit_code(self) -> int | None:
@@ -267,6 +283,7 @@ class _Process:
         return CopyStatus(
             process=0 if self._process is None else self._process.pid,
             is_paired=self.is_paired,
+            is_warm=self.is_paired and self._is_warm,
             is_primary=beat is not None and beat.active,
             starts=self._starts,
         )

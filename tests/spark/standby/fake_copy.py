@@ -13,15 +13,18 @@ from streamproof.spark_bindings.standby.heartbeat import Heart
 BEAT_SECONDS = 0.02
 NEVER = "never"
 """A file beside the beat: if it is there, the copy does not come up."""
+IDLE = "idle"
+"""If this one is there, it takes no turn."""
 
 if __name__ == "__main__":
     place, code, beats = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    heart = Heart(place)
+    heart, turn = Heart(place), Turn(0)
     for number in count():
         if number == beats:
             sys.exit(code)
         if not (place.parent / NEVER).exists() or number > 0:
-            heart.beat(active=False, turn=Turn(number))
+            turn = turn if (place.parent / IDLE).exists() else Turn(number)
+            heart.beat(active=False, turn=turn)
         else:
             time.sleep(3600)
         time.sleep(BEAT_SECONDS)

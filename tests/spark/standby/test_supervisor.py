@@ -85,6 +85,29 @@ def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_pa
         assert running.failure is None
 
 
+def test_a_copy_is_warm_when_it_has_taken_a_turn_in_this_life(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    idle = tmp_path / "p" / "queries" / "totals" / "A" / fake_copy.IDLE
+    caplog.set_level("INFO", "streamproof.standby")
+
+    def is_warm() -> list[bool]:
+        return [copy_of(running, copy).is_warm for copy in Copy]
+
+    with supervised(tmp_path / "p") as running:
+        copies.await_that(lambda: is_warm() == [True, True], "two warm copies")
+        idle.touch()
+        kill(copy_of(running, Copy.A))
+        await_pair(running, starts=(2, 1))
+        assert is_warm() == [False, True]
+        idle.unlink()
+        copies.await_that(lambda: is_warm() == [True, True], "two warm copies again")
+    told = [record.getMessage() for record in caplog.records if "is warm" in record.getMessage()]
+    assert sorted(told) == [
+        f"copy {name} of totals is warm: it can take over at once" for name in "AAB"
+    ]
+
+
 def test_a_frozen_copy_is_ended_and_started_again(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
         await_pair(running)
