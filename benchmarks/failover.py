@@ -1,6 +1,7 @@
 """How long the client is without output when a driver is killed or frozen: a pair, and one alone.
 
-    python -m benchmarks.failover [--rounds 1] [--state-mb 100] [--ways pair plain fast] [--json]
+    python -m benchmarks.failover [--rounds 1] [--state-mb 100] [--ways pair plain fast]
+                                  [--suspect-after 1.0] [--json]
 
 The query adds up orders by customer, and knows so many customers that its state has the wanted
 size. An order comes each 80 ms. A pair is run by `streamproof run --fast-start`, copy by copy. A
@@ -174,8 +175,9 @@ def begin(command: list[str], log: Path) -> subprocess.Popen[bytes]:
 class Way:
     """How the query is run: as a pair, or alone."""
 
-    def __init__(self, place: Path, name: str) -> None:
-        self.path, self._place, self._name = place / "shop", place, name
+    def __init__(self, place: Path, name: str, bound_seconds: float) -> None:
+        self.path, self._place, self.name = place / "shop", place, name
+        self._options = ["--fast-start", f"--suspect-after={bound_seconds}"]
         self._replicas = 2 if name == "pair" else 1
         self.pipeline = shop(self.path, self._replicas)
         self.processes: dict[Copy, subprocess.Popen[bytes]] = {}
@@ -188,14 +190,14 @@ class Way:
     def start(self, copy: Copy) -> None:
         """Start one driver."""
         if self._replicas == 1:
-            asked = f"{str(self.path)!r}, fast={self._name == 'fast'}"
+            asked = f"{str(self.path)!r}, fast={self.name == 'fast'}"
             program = f"from benchmarks.failover import run_alone; run_alone({asked})"
             command = [sys.executable, "-c", program]
         else:
             file = self._place / "pair.py"
             text = f"from benchmarks.failover import shop\n\nPIPELINE = shop({str(self.path)!r}, 2)"
             file.write_text(text + "\n", encoding="utf-8")
-            command = copy_command(file, ["--fast-start"], Pair(self.pipeline.queries[0]), copy)
+            command = copy_command(file, self._options, Pair(self.pipeline.queries[0]), copy)
         self.processes[copy] = begin(command, self._place / f"{copy.value}.log")
 
     def await_ready(self, customers: int) -> None:
@@ -265,11 +267,8 @@ class Way:
             process.wait()
 
 
-def one_round(
-    place: Path, name: str, number: signal.Signals, customers: int, warm_seconds: float
-) -> Measured:
+def one_round(way: Way, number: signal.Signals, customers: int, warm_seconds: float) -> Measured:
     """Run the query, end the driver that delivers, and see what the client sees."""
-    way = Way(place, name)
     ids = range(BUYERS, customers)
     rows = {"customer": ids, "cents": [0] * len(ids), "note": [NOTE] * len(ids)}
     way.pipeline.channel("orders").append(pa.table(rows))
@@ -285,13 +284,13 @@ def one_round(
         victim = way.primary()
         ended = time.monotonic()
         os.killpg(way.processes[victim].pid, number)
-        if name != "pair":
+        if way.name != "pair":
             way.processes[victim].wait()
             way.start(victim)
         await_output(client, ended)
         time.sleep(AFTER_SECONDS)
-        found = measured(f"{name}, {number.name}", client, ended, cpu)
-        if name == "pair":
+        found = measured(f"{way.name}, {number.name}", client, ended, cpu)
+        if way.name == "pair":
             caught_up(found, way, client, victim)
         client.stop()
         check(way.pipeline, client)
@@ -355,6 +354,7 @@ def main() -> None:
     parser.add_argument("--state-mb", type=int, default=100)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--warm", type=float, default=30.0, help="seconds before the failure")
+    parser.add_argument("--suspect-after", type=float, default=1.0, help="bound of a pair, in s")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rounds = [("pair", signal.SIGSTOP), *((way, signal.SIGKILL) for way in WAYS)]
@@ -364,7 +364,8 @@ def main() -> None:
             if name in chosen.ways:
                 customers = chosen.state_mb * CUSTOMERS_PER_MB + BUYERS
                 with tempfile.TemporaryDirectory(prefix="failover-") as place:
-                    found.append(one_round(Path(place), name, number, customers, chosen.warm))
+                    way = Way(Path(place), name, chosen.suspect_after)
+                    found.append(one_round(way, number, customers, chosen.warm))
     if chosen.json:
         print(json.dumps([asdict(one) for one in found], indent=2))
         return
