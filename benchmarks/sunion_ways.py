@@ -15,6 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from streamproof.spark_bindings.sunion import sunion
+from streamproof.spark_bindings.sunion.rows import ROWS_PER_BLOB, as_column, to_blob
 
 SECONDS_PER_BATCH = 10  # of event time
 Streams = dict[str, DataFrame]
@@ -108,6 +109,22 @@ def pass_packed(inputs: Streams, partitions: int) -> DataStreamWriter:
     return passed.writeStream.format("noop")
 
 
+def pass_blobs(inputs: Streams, partitions: int) -> DataStreamWriter:
+    """(c') The same in the blobs of the subject: united, large and compressed."""
+    rows = reduce(DataFrame.union, inputs.values())
+    packed = (
+        rows.withColumn("partition", _partition(partitions))
+        .coalesce(rows.sparkSession.sparkContext.defaultParallelism)
+        .mapInArrow(_pack_large, "partition int, rows binary")
+    )
+    passed = (
+        packed.groupBy("partition")
+        .transformWithStateInPandas(PassThrough(), "rows binary", "Append", "None")
+        .mapInArrow(_unpack, rows.schema)
+    )
+    return passed.writeStream.format("noop")
+
+
 def merged(inputs: Streams, partitions: int) -> DataStreamWriter:
     """The subject, stable rows only."""
     return _sunion(inputs, partitions, None).writeStream.format("noop")
@@ -123,6 +140,7 @@ WAYS: dict[str, Way] = {
     "union_sorted": union_sorted,
     "pass_rows": pass_rows,
     "pass_packed": pass_packed,
+    "pass_blobs": pass_blobs,
     "sunion": merged,
 }
 
@@ -155,6 +173,26 @@ def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 writer.write(rows.filter(pc.equal(numbers, number)))
             columns = [pa.array([number], pa.int32()), pa.array([sink.getvalue().to_pybytes()])]
             yield pa.RecordBatch.from_arrays(columns, ["partition", "rows"])
+
+
+def _pack_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Make a blob per partition of as many rows as the subject does."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(part.num_rows for part in waiting) >= ROWS_PER_BLOB:
+            yield from _pack_whole(waiting)
+            waiting = []
+    if waiting:
+        yield from _pack_whole(waiting)
+
+
+def _pack_whole(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    rows = pa.Table.from_batches(batches).combine_chunks()
+    for number in pc.unique(rows["partition"]).to_pylist():
+        part = rows.filter(pc.equal(rows["partition"], number)).drop_columns(["partition"])
+        columns = [pa.array([number], pa.int32()), as_column(to_blob(part))]
+        yield pa.RecordBatch.from_arrays(columns, ["partition", "rows"])
 
 
 def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

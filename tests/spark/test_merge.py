@@ -266,6 +266,27 @@ def test_a_short_failure_gives_no_tentative_row():
     assert [row.second for row in replica.rows()] == [1, 2]
 
 
+def stalled(begin: int, seconds: int, wait_seconds: int) -> Replica:
+    """Feed a row a second to each stream; one is silent for a while, then brings what it lacks."""
+    replica = Replica(waiting_at_most(wait_seconds * 1000))
+    for now in range(100):
+        arrived = {"ewr": [Row(now, now)]}
+        if not begin <= now < begin + seconds:
+            first = begin if now == begin + seconds else now
+            arrived["jfk"] = [Row(second, second) for second in range(first, now + 1)]
+        replica.batch(now * 1000, **arrived)
+    return replica
+
+
+@pytest.mark.parametrize("begin", range(20, 35))
+def test_a_live_stream_may_be_silent_for_what_bucket_and_lateness_leave_of_the_wait(begin):
+    needed = (SETTINGS.bucket_us + SETTINGS.lateness_us) // 1_000_000
+    assert "TENTATIVE" not in kinds(stalled(begin, 12, needed + 12).said)
+    longer = kinds(stalled(begin, 12 + needed, needed + 12).said)
+    assert longer.count("TENTATIVE") > 0
+    assert longer.count("UNDO") == longer.count("REC_DONE") > 0
+
+
 @pytest.mark.parametrize("policy", Policy)
 def test_a_long_failure_is_bridged_and_corrected(policy):
     bounded = waiting_at_most(WAIT_MS, policy)

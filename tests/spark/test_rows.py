@@ -9,9 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from streamproof.spark_bindings.errors import RepeatedPosition
+from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion import pack, rows
-from streamproof.spark_bindings.sunion.rows import canonical, in_blobs, join_in_order
+from streamproof.spark_bindings.sunion.rows import (
+    as_column,
+    canonical,
+    from_blob,
+    in_blobs,
+    join_in_order,
+    to_blob,
+)
 from tests.spark.merging import SCHEMA, SETTINGS, Replica, Row, kinds, rows_of, table
 
 
@@ -21,6 +28,37 @@ def nested(zone: str, *, nullable: bool, large: bool = False) -> pa.DataType:
     text = pa.large_string() if large else pa.string()
     inner = pa.struct([pa.field("at", time, nullable), pa.field("text", text, nullable)])
     return pa.map_(pa.string(), pa.field("value", pa.list_(pa.field("e", inner, nullable))))
+
+
+def test_a_blob_is_small_where_rows_are_alike_and_whole_where_they_are_not() -> None:
+    count = 10_000
+    made = pa.table(
+        {
+            "seq": np.arange(count),
+            "noise": np.random.default_rng(1).integers(-(2**63), 2**63 - 1, count),
+            "text": pa.array([None, "x"] * (count // 2)),
+            "nested": pa.array([[{"a": 1}], None] * (count // 2)),
+        }
+    )
+    assert from_blob(to_blob(made)) == made
+    assert from_blob(to_blob(made.slice(7, 5))) == made.slice(7, 5)
+    assert from_blob(to_blob(made.slice(0, 0))).num_rows == 0
+    assert to_blob(made.select(["seq"])).size < made["seq"].nbytes / 2 * 1.1
+    assert to_blob(made.select(["noise"])).size < made["noise"].nbytes * 1.02
+    assert as_column(to_blob(made)).to_pylist() == [to_blob(made).to_pybytes()]
+
+
+def test_a_blob_of_before_compression_is_read() -> None:
+    made, sink = table(rows_of([1, 2]), "ewr"), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, made.schema) as writer:
+        writer.write(made)
+    assert from_blob(sink.getvalue().to_pybytes()) == made
+
+
+def test_a_blob_that_no_column_holds_is_refused() -> None:
+    vast = pa.foreign_buffer(1, 2**31)  # nobody reads it
+    with pytest.raises(WrongArgument, match="packs to 2,147,483,648 bytes"):
+        as_column(vast)
 
 
 def test_rows_of_any_plan_become_one_schema() -> None:

@@ -154,7 +154,8 @@ class Supervisor:
             for (name, part), copy in self._copies.items():
                 if copy.has_ended or copy.is_frozen:
                     self._replace(name, part)
-                elif copy.has_become_warm():
+                elif copy.is_warm and not copy.is_told_warm:
+                    copy.is_told_warm = True
                     _log.info("copy %s of %s is warm: it can take over at once", part.value, name)
             if self._alone is not None and (self._alone.has_ended or self._alone.is_frozen):
                 self._start_again(self._alone, "the process of the queries without replicas")
@@ -207,7 +208,7 @@ class _Process:
         self._process: subprocess.Popen[bytes] | None = None
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
         self._first_turn: Turn | None = None  # of this life
-        self._is_warm = False
+        self.is_warm = self.is_told_warm = False
 
     @property
     def running(self) -> int | None:
@@ -220,7 +221,8 @@ class _Process:
         self._starts_in_vain += 1
         self.has_run = self.is_over = False
         self._started = time.monotonic()
-        self._first_turn, self._is_warm = None, False
+        self._first_turn = None
+        self.is_warm = self.is_told_warm = False
         self._beat.unlink(missing_ok=True)  # a former life's
         self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
@@ -237,13 +239,8 @@ class _Process:
             self.has_run, self._starts_in_vain = True, 0
             if self._first_turn is None:
                 self._first_turn = self._watch.beat.turn
-
-    def has_become_warm(self) -> bool:
-        """Tell, once in a life, that it has taken a turn: before, Spark compiles and loads."""
-        beat, was_warm = self._watch.beat, self._is_warm
-        if beat is not None and self._first_turn is not None:
-            self._is_warm = beat.turn > self._first_turn
-        return self._is_warm and not was_warm
+            # Before its first turn, Spark compiles and loads.
+            self.is_warm = self._watch.beat.turn > self._first_turn
 
     @property
     def exit_code(self) -> int | None:
@@ -283,7 +280,7 @@ class _Process:
         return CopyStatus(
             process=0 if self._process is None else self._process.pid,
             is_paired=self.is_paired,
-            is_warm=self.is_paired and self._is_warm,
+            is_warm=self.is_paired and self.is_warm,
             is_primary=beat is not None and beat.active,
             starts=self._starts,
         )

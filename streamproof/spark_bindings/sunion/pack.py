@@ -98,6 +98,7 @@ class Pack:
         progress: bytes | None = None,
     ) -> pa.RecordBatch:
         count = len(partitions)
+        assert rows is None or count == 1
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([key_of(partition) for partition in partitions], pa.int32()),

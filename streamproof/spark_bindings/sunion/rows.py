@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamproof.spark_bindings.errors import RepeatedPosition
+from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
 from streamproof.spark_bindings.sunion.settings import Booleans, Integers, Settings
 
 STREAM = "__stream"
@@ -53,7 +53,17 @@ def from_blob(blob: bytes | pa.Buffer) -> pa.Table:
 
 
 def as_column(blob: pa.Buffer) -> pa.Array:
-    """Give a column of one value, a blob, which is not copied."""
+    """Give a column of one value, a blob, which is not copied.
+
+    Raises
+    ------
+    WrongArgument : if it has 2 GB or more, as a single row may
+    """
+    if blob.size >= 2**31:
+        raise WrongArgument(
+            f"a row packs to {blob.size:,} bytes, and Spark's column of bytes holds 2 GB. Keep "
+            "large values in files, and merge their names"
+        )
     ends = pa.py_buffer(np.array([0, blob.size], np.int32))
     return pa.Array.from_buffers(pa.binary(), 1, [None, ends, blob])
 

@@ -70,7 +70,7 @@ class Tags:
         ------
         TooManyRows : if a stable id has no room in a tag
         """
-        if int(np.max(stable_ids)) >= self.stable_ids:
+        if int(np.max(stable_ids, initial=0)) > self.stable_ids:
             raise TooManyRows(
                 f"serializer {serializer} has numbered {self.stable_ids:,} rows, as many as it can "
                 f"beside {len(self.streams)} streams and {self.serializers} serializers. Later "
@@ -82,8 +82,9 @@ class Tags:
 
     @property
     def stable_ids(self) -> int:
-        """How many stable ids have room."""
-        return 1 << (_TAG_BITS - self._low_bits)
+        """How many rows can be numbered."""
+        ids = 1 << (_TAG_BITS - self._low_bits)
+        return ids - 1  # tuples behind the last row have the id of the next one
 
     def told(self, column: Column) -> dict[str, Column]:
         """Give the columns that a column of tags stands for, by name."""
