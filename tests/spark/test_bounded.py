@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.protocols.dpc import Policy
+from streamproof.protocols.dpc import Condition, Policy
 from streamproof.spark_bindings import Pipeline, Query, Replay
 from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import Placed, Row, reference, rows_of, table
@@ -28,23 +30,30 @@ JFK = rows_of([2, 13, 60, 80])
 SECONDS_MAX = 200.0
 
 
-def merged(ewr: DataFrame, jfk: DataFrame, *, policy: Policy = Policy.PROCESS) -> DataFrame:
+def merged(
+    ewr: DataFrame,
+    jfk: DataFrame,
+    *,
+    policy: Policy = Policy.PROCESS,
+    max_delay: str = "2 seconds",
+) -> DataFrame:
     return sunion(
         {"ewr": ewr, "jfk": jfk},
         time="ts",
         position="seq",
         bucket="10 seconds",
         lateness="5 seconds",
-        max_delay="2 seconds",
+        max_delay=max_delay,
         policy=policy,
     )
 
 
-def pipeline(path: Path) -> Pipeline:
+def pipeline(path: Path, *, max_delay: str = "2 seconds") -> Pipeline:
+    plan = functools.partial(merged, max_delay=max_delay)
     return Pipeline(
         path,
         channels={"ewr": INPUT, "jfk": INPUT, "merged": OUTPUT},
-        queries=[Query("merge", inputs=("ewr", "jfk"), output="merged", plan=merged)],
+        queries=[Query("merge", inputs=("ewr", "jfk"), output="merged", plan=plan)],
     )
 
 
@@ -101,27 +110,40 @@ def test_a_stalled_input_is_bridged_and_corrected(spark: SparkSession, tmp_path:
 
 @pytest.mark.slow
 def test_a_snapshot_of_any_moment_restores_right(spark: SparkSession, tmp_path: Path) -> None:
-    original = pipeline(tmp_path / "original")
+    original = pipeline(tmp_path / "original", max_delay="10 seconds")
     with original.start(spark):
         bridge(original)
         in_failure = original.snapshot()
         original.await_snapshot(in_failure)
-        # The old buckets are complete, but what ewr says now comes out at once and is not: there
-        # are corrections to come when the first of them are out.
+        # What ewr says now comes out at once, since it is in a failure. Then the old buckets are
+        # complete, and it is not: until it has waited too long, corrections are under way.
         feed(original, "ewr", [Row(100, 5)])
-        feed(original, "jfk", JFK[1:])
-        go_on_until(lambda: "UNDO" in said(original), original)
+        await_that(lambda: said(original).count("TENTATIVE") == 7, original)
+        feed(original, "jfk", [*JFK[1:], Row(95, 4)])
         in_stabilization = original.snapshot()
         original.await_snapshot(in_stabilization)
+        assert "UNDO" in said(original)
         go_on_until(lambda: "REC_DONE" in said(original), original)
-    for snapshot in (in_failure, in_stabilization):
+    for snapshot, condition in (
+        (in_failure, Condition.UP_FAILURE),
+        (in_stabilization, Condition.STABILIZATION),
+    ):
         restored = original.restore(snapshot, into=tmp_path / snapshot, replay=Replay.NONE)
+        assert condition_in(spark, restored) is condition
         for name in ("ewr", "jfk"):
             had = restored.channel(name).rows().num_rows
             restored.channel(name).append(original.channel(name).rows().slice(had))
         with restored.start(spark):
             go_on_until(lambda: len(corrected(restored)) == 7, restored)  # noqa: B023
         assert corrected(restored) == corrected(original) == reference({"ewr": EWR, "jfk": JFK})[0]
+
+
+def condition_in(spark: SparkSession, restored: Pipeline) -> Condition:
+    """Read what the serializer's node was in from the checkpoint."""
+    state = spark.read.format("statestore").option("stateVarName", "machine")
+    checkpoint = restored.path / "queries" / "merge" / "checkpoint"
+    (text,) = state.load(str(checkpoint)).select("value.machine").collect()[0]
+    return Condition(json.loads(text)["condition"])
 
 
 def bridge(original: Pipeline) -> None:
