@@ -88,7 +88,8 @@ class Tags:
 
     def told(self, column: Column) -> dict[str, Column]:
         """Give the columns that a column of tags stands for, by name."""
-        kind, stream = column.bitwiseAND(2**_KIND_BITS - 1), self.stream(column)
+        kind = column.bitwiseAND(2**_KIND_BITS - 1)
+        stream = F.shiftright(column, _KIND_BITS).bitwiseAND(2**self._stream_bits - 1)
         serializer = F.shiftright(column, _KIND_BITS + self._stream_bits).bitwiseAND(
             2**self._serializer_bits - 1
         )
@@ -99,10 +100,6 @@ class Tags:
             # Like the others it counts as one that may be null.
             SERIALIZER: F.when(serializer >= 0, serializer.cast("int")),
         }
-
-    def stream(self, column: Column) -> Column:
-        """Give the number of the stream in a tag."""
-        return F.shiftright(column, _KIND_BITS).bitwiseAND(2**self._stream_bits - 1)
 
     @property
     def _stream_bits(self) -> int:
