@@ -15,9 +15,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from streamproof.spark_bindings.sunion import sunion
+from streamproof.spark_bindings.sunion.pack import gather
 from streamproof.spark_bindings.sunion.rows import ROWS_PER_BLOB, as_column, to_blob
 
 SECONDS_PER_BATCH = 10  # of event time
+_PACKED = "partition int, rows binary"
 Streams = dict[str, DataFrame]
 Way = Callable[[Streams, int], DataStreamWriter]
 
@@ -93,36 +95,19 @@ def pass_rows(inputs: Streams, partitions: int) -> DataStreamWriter:
 
 def pass_packed(inputs: Streams, partitions: int) -> DataStreamWriter:
     """(c) Blobs of rows through the same operator."""
-    schema = next(iter(inputs.values())).schema
     packed = [
-        rows.withColumn("partition", _partition(partitions)).mapInArrow(
-            _pack, "partition int, rows binary"
-        )
+        rows.withColumn("partition", _partition(partitions)).mapInArrow(_pack, _PACKED)
         for rows in inputs.values()
     ]
-    passed = (
-        reduce(DataFrame.union, packed)
-        .groupBy("partition")
-        .transformWithStateInPandas(PassThrough(), "rows binary", "Append", "None")
-        .mapInArrow(_unpack, schema)
-    )
-    return passed.writeStream.format("noop")
+    return _passed(reduce(DataFrame.union, packed), inputs)
 
 
 def pass_blobs(inputs: Streams, partitions: int) -> DataStreamWriter:
     """(c') The same in the blobs of the subject: united, large and compressed."""
     rows = reduce(DataFrame.union, inputs.values())
-    packed = (
-        rows.withColumn("partition", _partition(partitions))
-        .coalesce(rows.sparkSession.sparkContext.defaultParallelism)
-        .mapInArrow(_pack_large, "partition int, rows binary")
-    )
-    passed = (
-        packed.groupBy("partition")
-        .transformWithStateInPandas(PassThrough(), "rows binary", "Append", "None")
-        .mapInArrow(_unpack, rows.schema)
-    )
-    return passed.writeStream.format("noop")
+    cores = rows.sparkSession.sparkContext.defaultParallelism
+    placed = rows.withColumn("partition", _partition(partitions)).coalesce(cores)
+    return _passed(placed.mapInArrow(_pack_large, _PACKED), inputs)
 
 
 def merged(inputs: Streams, partitions: int) -> DataStreamWriter:
@@ -158,6 +143,16 @@ def _sunion(inputs: Streams, partitions: int, max_delay: str | None) -> DataFram
     )
 
 
+def _passed(packed: DataFrame, inputs: Streams) -> DataStreamWriter:
+    """Let blobs through the operator that gives back what it gets, and unpack them."""
+    passed = (
+        packed.groupBy("partition")
+        .transformWithStateInPandas(PassThrough(), "rows binary", "Append", "None")
+        .mapInArrow(_unpack, next(iter(inputs.values())).schema)
+    )
+    return passed.writeStream.format("noop")
+
+
 def _partition(partitions: int) -> Column:
     return sql.pmod(sql.hash("key"), sql.lit(partitions)) if partitions > 1 else sql.lit(0)
 
@@ -177,22 +172,11 @@ def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _pack_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Make a blob per partition of as many rows as the subject does."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(part.num_rows for part in waiting) >= ROWS_PER_BLOB:
-            yield from _pack_whole(waiting)
-            waiting = []
-    if waiting:
-        yield from _pack_whole(waiting)
-
-
-def _pack_whole(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    rows = pa.Table.from_batches(batches).combine_chunks()
-    for number in pc.unique(rows["partition"]).to_pylist():
-        part = rows.filter(pc.equal(rows["partition"], number)).drop_columns(["partition"])
-        columns = [pa.array([number], pa.int32()), as_column(to_blob(part))]
-        yield pa.RecordBatch.from_arrays(columns, ["partition", "rows"])
+    for rows in gather(batches, ROWS_PER_BLOB):
+        for number in pc.unique(rows["partition"]).to_pylist():
+            part = rows.filter(pc.equal(rows["partition"], number)).drop_columns(["partition"])
+            columns = [pa.array([number], pa.int32()), as_column(to_blob(part))]
+            yield pa.RecordBatch.from_arrays(columns, ["partition", "rows"])
 
 
 def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

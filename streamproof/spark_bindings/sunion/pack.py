@@ -67,7 +67,7 @@ class Pack:
         it would wait for a boundary that has long passed.
         """
         seen: dict[int, list[Progress]] = defaultdict(list)
-        for gathered in _gather(batches, ROWS_PER_BLOB * self.settings.partitions):
+        for gathered in gather(batches, ROWS_PER_BLOB * self.settings.partitions):
             origins = integers(gathered[ORIGIN])
             streams = origins // self.settings.partitions
             numbers = pa.array(streams.astype(np.int8))
@@ -120,8 +120,14 @@ def _grouped(rows: pa.Table, origins: Integers) -> Iterator[tuple[int, pa.Table]
     return by_value(rows, origins)
 
 
-def _gather(batches: Iterator[pa.RecordBatch], rows_max: int) -> Iterator[pa.Table]:
-    """Join small batches, as Spark hands them over, to larger ones."""
+def gather(batches: Iterator[pa.RecordBatch], rows_max: int) -> Iterator[pa.Table]:
+    """Join small batches, as Spark hands them over, to larger ones.
+
+    Parameters
+    ----------
+    batches : of one schema
+    rows_max : rows that are enough; so are `BYTES_PER_BLOB` bytes
+    """
     waiting: list[pa.RecordBatch] = []
     count = size = 0
     for batch in batches:
