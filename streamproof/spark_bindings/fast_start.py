@@ -2,7 +2,8 @@
 
 Loading and verifying some ten thousand classes is half of what a session's start costs. Java can
 keep them as they are in memory (class-data sharing). The archive is made once for a Java and a
-PySpark, by a session that runs a small stateful query and ends.
+PySpark, by a session that runs a small stateful query and ends; and again when one of them was
+installed anew, for then Java passes the old archive over without a word.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pyspark.sql import functions as F
 from streamproof.cache import cache_directory
 from streamproof.spark_bindings._spark import end_jvm
 from streamproof.spark_bindings.home import spark_home
-from streamproof.spark_bindings.java import java_home
+from streamproof.spark_bindings.java import java_build, java_home
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.session import spark_session
 from streamproof.spark_bindings.wiring import OutputMode, Query
@@ -48,15 +49,32 @@ def java_options() -> str:
 
 def class_archive() -> Path | None:
     """Give the archive of classes, made if it is not there; None if it cannot be made."""
-    about = f"{java_home().resolve()} {pyspark.__version__} {spark_home()} {FIRST_COMPILER}"
-    name = f"classes-{hashlib.sha256(about.encode()).hexdigest()[:16]}.jsa"
-    archive = cache_directory() / name
+    java, home = java_home(), spark_home()
+    place = f"classes-{_digest(f'{java.resolve()} {home}')}"
+    archive = cache_directory() / f"{place}-{_digest(_installed(java, home))}.jsa"
     if archive.is_file():
         return archive
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with archive.with_suffix(".lock").open("w") as lock:
+    with (archive.parent / f"{place}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # copies that start at once wait for the one that makes it
-        return archive if archive.is_file() or _make(archive) else None
+        if not archive.is_file():
+            if not _make(archive):
+                return None
+            for older in archive.parent.glob(f"{place}-*.jsa"):
+                if older != archive:
+                    older.unlink()  # a JVM that runs by it keeps what it has mapped
+    return archive
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _installed(java: Path, home: Path) -> str:
+    """Say what Java compares an archive with: its own build, and each jar's size and time."""
+    with os.scandir(home / "jars") as jars:  # in this order, for so Java expands a wildcard
+        kept = [(jar.name, jar.stat().st_size, jar.stat().st_mtime_ns) for jar in jars]
+    return f"{java_build(java)} {pyspark.__version__} {FIRST_COMPILER} {kept}"
 
 
 def _make(archive: Path) -> bool:

@@ -77,6 +77,28 @@ def java_version(home: Path) -> int | None:
     return int(found.group(1)) if found else None
 
 
+def java_build(home: Path) -> str:
+    """Say which build of Java a home runs, and when its own archive of classes was written.
+
+    Two builds of one version differ in this, and so does one that was installed again. It is
+    empty if the Java does not run.
+    """
+    try:
+        answer = subprocess.run(  # noqa: S603 - a Java that `java_home` found
+            [str(home / "bin" / "java"), "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_SECONDS_MAX,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    said = dict(re.findall(r"^ *(java\.(?:home|vm\.\w+)) = (.*)$", answer.stderr, re.MULTILINE))
+    archive = Path(said.get("java.home", home)) / "lib" / "server" / "classes.jsa"
+    written = archive.stat().st_mtime_ns if archive.is_file() else 0
+    return f"{said} {written}"
+
+
 def _system_homes() -> list[Path]:
     homes: list[Path] = []
     if os.environ.get("JAVA_HOME"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,40 @@ def test_classes_come_from_the_archive(tmp_path: Path) -> None:
     shared = [line for line in loaded if line.endswith("shared objects file (top)")]
     assert len(shared) > CLASSES_SHARED_MIN
     assert any("org.apache.spark" in line for line in shared)
+
+
+def other_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let PySpark's jars be files of the test's own; the archives are not made but touched."""
+    jars = tmp_path / "home" / "jars"
+    jars.mkdir(parents=True)
+    for name in ("a.jar", "b.jar"):
+        (jars / name).write_text(name)
+
+    def touch(archive: Path) -> bool:
+        archive.touch()
+        return True
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(fast_start, "spark_home", lambda: tmp_path / "home")
+    monkeypatch.setattr(fast_start, "_make", touch)
+    return jars
+
+
+def test_what_is_installed_anew_has_an_archive_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java passes an archive over if a jar is not the one that it was made from."""
+    jars = other_installation(tmp_path, monkeypatch)
+    first = fast_start.class_archive()
+    assert first is not None
+    assert fast_start.class_archive() == first
+    os.utime(jars / "a.jar", ns=(1, 1))
+    second = fast_start.class_archive()
+    assert second is not None
+    assert second != first
+    assert list(second.parent.glob("*.jsa")) == [second]
+    monkeypatch.setattr(fast_start, "java_build", lambda _: "another build")
+    assert fast_start.class_archive() not in {first, second, None}
 
 
 def test_the_archive_is_made_once() -> None:
