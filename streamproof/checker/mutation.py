@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from streamproof.checker.check import CheckReport, check
 from streamproof.checker.limits import Limits
 from streamproof.lang import WrongDefinition
+from streamproof.lang.claims import claim_function
 from streamproof.lang.model import PROMISES, STATED, Model
 from streamproof.models.mutant import Mutant
 from streamproof.models.verdict import (
@@ -216,8 +217,10 @@ def _fate(
 
 
 def _is_named(mutant: Mutant, verdict: Refuted) -> bool:
-    name, _, conjunct = mutant.killed_by.partition(".")
-    return verdict.broken == name and (not conjunct or conjunct in verdict.conjuncts)
+    if verdict.broken != mutant.property_name:
+        return False
+    parts = (claim_function(verdict.reason),) if verdict.broken == CLAIMS else verdict.conjuncts
+    return not mutant.killed_by_part or mutant.killed_by_part in parts
 
 
 def _trace_json(report: CheckReport) -> Json | None:

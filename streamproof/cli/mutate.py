@@ -77,6 +77,7 @@ def _row(result: MutantResult) -> list[str | Text]:
     colour = {ExitCode.GREEN: "green", ExitCode.UNDETERMINED: "yellow"}.get(fate.exit_code, "red")
     steps = "" if result.steps is None else f"{result.steps} of {result.mutant.steps_max}"
     told = result.mutant.story if fate is Fate.KILLED else result.reason
-    by = result.killer or f"({result.mutant.killed_by})"
+    named = result.mutant.killed_by
+    by = named if fate is Fate.KILLED else result.killer or f"({named})"
     states = f"{result.distinct:,}"
     return [result.mutant.name, Text(fate.value, colour), by, steps, states, Text(told)]

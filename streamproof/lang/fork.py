@@ -11,7 +11,6 @@ import contextvars
 import dataclasses
 import functools
 import itertools
-import linecache
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path as FilePath
 from types import CodeType, FrameType
 from typing import Any
 
+from streamproof.lang.claims import claim_text
 from streamproof.lang.errors import Disabled, Untraceable
 from streamproof.lang.expr import FALSE, Apply, Const, Expr, conjuncts, equal, negate
 from streamproof.lang.sorts import EnumSort
@@ -225,14 +225,6 @@ def _refused(error: Exception, name: str, remedy: str) -> Untraceable:
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown place"
     function = frames[-1].name if frames else name
     return Untraceable(function, place, f"{type(error).__name__}: {error}", remedy)
-
-
-def claim_text(broken: AssertionError) -> str:
-    """Name a failed claim by its function, line and text."""
-    frame = traceback.extract_tb(broken.__traceback__)[-1]
-    assert frame.lineno is not None
-    line = linecache.getline(frame.filename, frame.lineno).partition("#")[0].strip()
-    return f"{frame.name}, line {frame.lineno}: {line}" + (f" ({broken})" if str(broken) else "")
 
 
 def untraceable(what: str, remedy: str) -> Untraceable:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
+from streamproof.lang.claims import claim_text
 from streamproof.lang.domain import Domain
 from streamproof.lang.errors import Disabled, WrongDefinition
 
@@ -272,7 +273,7 @@ class Model(Generic[S]):
             except Disabled:
                 continue
             except AssertionError as broken:
-                yield Move(call, None, _where(broken))
+                yield Move(call, None, claim_text(broken))
                 continue
             if target is None:
                 raise WrongDefinition(f"{call} gave no state: does it lack a `return`?")
@@ -290,14 +291,3 @@ def _method(function: Callable[..., Any], name: str, role: Role, fairness: Fairn
                 f"are not known. Annotate it with an Element class"
             )
     return Method(name, role, fairness, tuple((part, hints[part]) for part in names))
-
-
-def _where(broken: AssertionError) -> str:
-    """Name the file, line and text of a failed claim."""
-    traceback = broken.__traceback__
-    assert traceback is not None
-    while traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    code = traceback.tb_frame.f_code
-    place = f"{code.co_name} (line {traceback.tb_lineno})"
-    return f"{place}: {broken}" if str(broken) else place

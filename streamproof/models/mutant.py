@@ -18,7 +18,8 @@ class Mutant:
     name : as in the literature or in our notes, like `CL-markerlate`
     model_class : the model with the mistake; a subclass of the model without it
     size : arguments of `sized`, the smallest that shows the mistake
-    killed_by : the property's name, or `deadlock` or `claims`; `property.conjunct` to be exact
+    killed_by : the property's name, or `deadlock`; `property.conjunct` to be exact. An `assert` is
+        named by the function that it stands in: `claims.on_undo`
     steps_max : steps of the longest acceptable counterexample
     story : what goes wrong, in a sentence
     """
@@ -34,3 +35,8 @@ class Mutant:
     def property_name(self) -> str:
         """The property that must catch it, without a conjunct."""
         return self.killed_by.partition(".")[0]
+
+    @property
+    def killed_by_part(self) -> str:
+        """The conjunct or the claim's function that must catch it; empty if any may."""
+        return self.killed_by.partition(".")[2]

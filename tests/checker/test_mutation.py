@@ -89,6 +89,27 @@ def test_only_the_named_property_kills(killed_by, fate, reason):
     assert result.reason.startswith(reason)
 
 
+class Claims(Right):
+    def reset(self, now: Count) -> Count:
+        assert now.value < 2  # what Counter does at the most alone
+        return super().reset(now)
+
+
+@pytest.mark.parametrize(
+    ("killed_by", "fate"),
+    [
+        ("claims", Fate.KILLED),
+        ("claims.reset", Fate.KILLED),
+        ("claims.up", Fate.OTHER_KILLER),
+    ],
+)
+def test_only_a_claim_of_the_named_function_kills(killed_by, fate):
+    result = fate_of(Claims, killed_by)
+    assert result.fate is fate
+    assert "reset, line " in result.reason
+    assert ": assert now.value < 2" in result.reason
+
+
 def test_what_kills_must_be_a_property_of_the_model():
     with pytest.raises(WrongDefinition, match="killed by bogus, which is no property of Forgets"):
         fate_of(ForgetsParity, "bogus")

@@ -12,6 +12,7 @@ from streamproof.models import registry
 from streamproof.models.mutant import Mutant
 from streamproof.models.registry import UnknownModel, UnreadableModel
 from streamproof.models.sizes import at_size
+from streamproof.models.verdict import CLAIMS
 
 EXAMPLE = "examples/two_phase_commit.py"
 HEAD = """
@@ -138,6 +139,12 @@ def test_a_file_of_ones_own_lists_its_mutants_itself(write):
     (mutant,) = file.mutants
     assert registry.original_of(mutant, file) is registry.find(f"{path}:Up")
     assert registry.find(f"{path}:M") is mutant.model_class
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_mutant_of_ours_that_dies_of_a_claim_says_of_which(name):
+    for mutant in registry.load(name).mutants:
+        assert mutant.property_name != CLAIMS or mutant.killed_by_part, mutant.name
 
 
 def test_a_mutant_of_no_listed_model_is_a_mistake_in_the_main_one():

@@ -256,7 +256,7 @@ MUTANTS = (
         "CL-initagain",
         InitiateAgain,
         {"messages": (0, 0), "initiators": 1},
-        "claims",
+        "claims.on_marker",
         4,
         "a second marker arrives on a channel that is closed",
     ),

@@ -332,7 +332,7 @@ MUTANTS = (
         "SU-gap",
         Gap,
         {"lengths": (2,), "buckets": 2},
-        "claims",
+        "claims.carry_out",
         2,
         "whoever reads the output takes a bucket for empty that was left out",
     ),

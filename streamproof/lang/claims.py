@@ -1,0 +1,19 @@
+"""Claims: what an action's `assert` says must hold where it stands."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+
+
+def claim_text(broken: AssertionError) -> str:
+    """Name a failed claim by its function, line and text."""
+    frame = traceback.extract_tb(broken.__traceback__)[-1]
+    assert frame.lineno is not None
+    line = linecache.getline(frame.filename, frame.lineno).partition("#")[0].strip()
+    return f"{frame.name}, line {frame.lineno}: {line}" + (f" ({broken})" if str(broken) else "")
+
+
+def claim_function(text: str) -> str:
+    """Give the function in which a claim stands that `claim_text` named."""
+    return text.partition(", line ")[0]
