@@ -17,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
@@ -34,7 +35,8 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     part_of,
 )
-from streamproof.spark_bindings.schema import describe, fit
+from streamproof.spark_bindings.schema import describe, fit, spark_schema
+from streamproof.spark_bindings.source import COMMITS_MAX, SOURCE_NAME, ChannelSource
 
 TABLE_PROPERTIES = {
     # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
@@ -218,6 +220,40 @@ class Channel:
         entries = self.log.entries(Position(after), last)
         return pa.Table.from_batches(
             self.log.batches(entries, self.schema.names), schema=self.schema
+        )
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """Read the channel as a stream from its begin on, for a sink outside of the pipeline.
+
+        `reconcile` keeps a table at what a merge in a pipeline has said. Such a reader is no part
+        of the pipeline's snapshots, and nothing is kept from `vacuum` for it.
+
+        Parameters
+        ----------
+        spark : a session as `spark_session` sets it up
+        """
+        _spark.register_once(spark, ChannelSource)
+        return self.reader(spark).load()
+
+    def reader(
+        self, spark: SparkSession, commits_max: int = COMMITS_MAX, rows_max: int | None = None
+    ) -> DataStreamReader:
+        """Begin to read the channel in a session that knows `ChannelSource`.
+
+        Parameters
+        ----------
+        spark : the session
+        commits_max : commits that one batch takes at most
+        rows_max : rows after which a batch ends, at a commit; None is no limit
+        """
+        return (
+            spark.readStream.format(SOURCE_NAME)
+            .schema(spark_schema(self.schema))
+            .option("path", str(self.path))
+            .option("pipeline", self._pipeline)
+            .option("channel", self.name)
+            .option("commitsMax", str(commits_max))
+            .option("rowsMax", str(rows_max or 0))
         )
 
     def _newest(self, application: str) -> int | None:

@@ -7,36 +7,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe, spark_schema
-from streamproof.spark_bindings.source import SOURCE_NAME
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
 _START_ATTEMPTS_MAX = 5
 _SLOW_WORKER = "Python worker failed to connect back"  # the limit is fixed in Spark: ten seconds
-
-
-def read_channel(
-    spark: SparkSession, query: Query, channel: Channel, pipeline: str
-) -> DataStreamReader:
-    """Begin to read a channel for a query of a pipeline, of which the id is given."""
-    return (
-        spark.readStream.format(SOURCE_NAME)
-        .schema(spark_schema(channel.schema))
-        .option("path", str(channel.path))
-        .option("pipeline", pipeline)
-        .option("channel", channel.name)
-        .option("commitsMax", str(query.commits_per_batch_max))
-        .option("rowsMax", str(query.rows_per_batch_max or 0))
-    )
 
 
 def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> DataFrame:

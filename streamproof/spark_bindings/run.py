@@ -16,7 +16,7 @@ from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import QueryFailed, StillBusy
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
-from streamproof.spark_bindings.planning import plan_query, read_channel, start_query
+from streamproof.spark_bindings.planning import plan_query, start_query
 from streamproof.spark_bindings.process import QueryProcess
 from streamproof.spark_bindings.source import ChannelSource
 from streamproof.spark_bindings.wiring import Query
@@ -175,10 +175,9 @@ class Run:
 
     def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
         _spark.register_once(spark, ChannelSource)
-        frames = [
-            read_channel(spark, query, self._channels[ChannelName(name)], self._directory.id).load()
-            for name in query.inputs
-        ]
+        channels = [self._channels[ChannelName(name)] for name in query.inputs]
+        limits = (query.commits_per_batch_max, query.rows_per_batch_max)
+        frames = [channel.reader(spark, *limits).load() for channel in channels]
         return plan_query(query, frames, self._channels[ChannelName(query.output)].schema)
 
     def _process(self, query: Query) -> QueryProcess:

@@ -20,6 +20,8 @@ from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.names import Position
 
 SOURCE_NAME = "streamproof_channel"
+COMMITS_MAX = 1000
+"""Commits that one batch takes at most, where nothing else is said."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings.errors import WrongArgument, WrongWiring
 from streamproof.spark_bindings.names import ChannelName, QueryName, is_name
+from streamproof.spark_bindings.source import COMMITS_MAX
 
 
 class OutputMode(Enum):
@@ -52,7 +53,7 @@ class Query:
     plan: Callable[..., DataFrame]
     output_mode: OutputMode = OutputMode.APPEND
     trigger_interval_ms: int = 100
-    commits_per_batch_max: int = 1000
+    commits_per_batch_max: int = COMMITS_MAX
     rows_per_batch_max: int | None = None
     replicas: int = 1
     partitions: int = 1

@@ -6,12 +6,15 @@ nothing with the code under test.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings.sunion.merge import Arrivals, Emission, Merge, initial_state
@@ -69,6 +72,17 @@ def table(rows: Sequence[Row], stream: str) -> pa.Table:
     positions = [row.position for row in rows]
     texts = [f"{stream} {row.position}" for row in rows]
     return pa.table({"ts": times, "seq": positions, "text": texts}, schema=SCHEMA)
+
+
+def write_file(place: Path, stream: str, rows: Sequence[Row]) -> None:
+    """Let a file of a stream arrive, as a whole. Spark reads them in this order."""
+    directory = place / stream
+    directory.mkdir(parents=True, exist_ok=True)
+    number = len(list(directory.iterdir()))
+    hidden = place / f"{stream}.parquet"
+    pq.write_table(table(rows, stream), hidden)
+    os.utime(hidden, (1_000_000 + number, 1_000_000 + number))
+    hidden.rename(directory / f"{number:03}.parquet")
 
 
 def of_stream(rows: pa.Table, number: int) -> pa.Table:

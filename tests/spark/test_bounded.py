@@ -129,7 +129,8 @@ def test_a_snapshot_of_any_moment_restores_right(spark: SparkSession, tmp_path: 
         (in_stabilization, Condition.STABILIZATION),
     ):
         restored = original.restore(snapshot, into=tmp_path / snapshot, replay=Replay.NONE)
-        assert condition_in(spark, restored) is condition
+        checkpoint = restored.path / "queries" / "merge" / "checkpoint"
+        assert condition_of(spark, checkpoint) is condition
         for name in ("ewr", "jfk"):
             had = restored.channel(name).rows().num_rows
             restored.channel(name).append(original.channel(name).rows().slice(had))
@@ -138,10 +139,9 @@ def test_a_snapshot_of_any_moment_restores_right(spark: SparkSession, tmp_path: 
         assert corrected(restored) == corrected(original) == reference({"ewr": EWR, "jfk": JFK})[0]
 
 
-def condition_in(spark: SparkSession, restored: Pipeline) -> Condition:
-    """Read what the serializer's node was in from the checkpoint."""
+def condition_of(spark: SparkSession, checkpoint: Path) -> Condition:
+    """Read from a checkpoint what the serializer's node is in."""
     state = spark.read.format("statestore").option("stateVarName", "machine")
-    checkpoint = restored.path / "queries" / "merge" / "checkpoint"
     (text,) = state.load(str(checkpoint)).select("value.machine").collect()[0]
     return Condition(json.loads(text)["condition"])
 

@@ -339,6 +339,19 @@ def test_what_an_input_that_lags_for_ever_has_passed_is_corrected(policy):
     assert shown <= 2 * len(stable) + max(held)
 
 
+def test_what_is_complete_is_corrected_though_the_bound_was_raised_meanwhile():
+    """Then nothing is overdue any more, so there is nothing that corrections must wait for."""
+    replica = Replica(waiting_at_most(WAIT_MS))
+    replica.batch(0, ewr=rows_of([1, 25]), jfk=rows_of([1]))
+    replica.batch(WAIT_MS)
+    assert len(replica.rows(TupleType.TENTATIVE)) == 3
+    replica.settings = waiting_at_most(100 * WAIT_MS)
+    replica.batch(WAIT_MS + 1)  # the new bound holds from here on
+    assert replica.view()[0] == []
+    replica.batch(WAIT_MS + 2, jfk=rows_of([25], 1))
+    assert replica.view() == ([(1, "ewr", 0), (1, "jfk", 0)], [])
+
+
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(streams(), st.data(), st.sampled_from(Policy))
 def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):

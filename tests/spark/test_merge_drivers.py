@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.spark import driver, merge_driver
+from tests.spark.merge_driver import Options
 from tests.spark.merging import reference
 from tests.spark.test_sunion import content, example, in_pieces, placed, spread
 
@@ -20,8 +21,8 @@ def prepare(place: Path, seed: int) -> None:
         spread(place, name, in_pieces(rows, seed, cuts=5))
 
 
-def finish(place: Path, files_per_batch: int, partitions: int) -> None:
-    process = merge_driver.begin(place, files_per_batch, partitions)
+def finish(place: Path) -> None:
+    process = merge_driver.begin(place, Options())
     try:
         ended = process.wait(driver.SECONDS_MAX)
         assert ended == 0, driver.log_of(place).read_text()[-4000:]
@@ -45,15 +46,15 @@ def test_killed_drivers_and_replicas_make_the_same_table(tmp_path: Path) -> None
     killed, replica = tmp_path / "killed", tmp_path / "replica"
     prepare(killed, seed=5)
     prepare(replica, seed=6)
-    other = merge_driver.begin(replica, 2, 4)
+    other = merge_driver.begin(replica, Options(files_per_batch=2, partitions=4))
     try:
         for batch, delay in ((0, 3.0), (1, 0.2), (2, 0.6), (3, 0.0), (4, 0.4)):
-            process = merge_driver.begin(killed, 1, 1)
+            process = merge_driver.begin(killed, Options())
             try:
                 merge_driver.kill_in_batch(process, killed, batch, delay)
             finally:
                 driver.end(process)
-        finish(killed, 1, 1)
+        finish(killed)
         assert other.wait(driver.SECONDS_MAX) == 0
     finally:
         driver.end(other)

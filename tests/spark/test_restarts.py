@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from streamproof.spark_bindings.sunion import TupleType, sunion
 from streamproof.spark_bindings.sunion.keys import key_of
 from tests.spark import driver, merge_driver
+from tests.spark.merge_driver import Options
 from tests.spark.merging import SCHEMA, reference, rows_of
 from tests.spark.test_sunion import NAMES, PARTITIONS, example, in_pieces, of, placed, spread
 
@@ -152,12 +153,12 @@ def test_killed_drivers_with_several_serializers_make_the_same_table(tmp_path: P
     for name, rows in example().items():
         spread(tmp_path, name, in_pieces(rows, seed=7, cuts=4))
     for batch, delay in ((0, 2.0), (1, 0.3), (2, 0.0)):
-        process = merge_driver.begin(tmp_path, 1, 2, "text")
+        process = merge_driver.begin(tmp_path, Options(partitions=2, by="text"))
         try:
             merge_driver.kill_in_batch(process, tmp_path, batch, delay)
         finally:
             driver.end(process)
-    process = merge_driver.begin(tmp_path, 1, 4, "text")
+    process = merge_driver.begin(tmp_path, Options(partitions=4, by="text"))
     try:
         assert process.wait(driver.SECONDS_MAX) == 0, driver.log_of(tmp_path).read_text()[-4000:]
     finally:

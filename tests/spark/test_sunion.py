@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -26,7 +25,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.sunion import TupleType, late_rows, sunion
-from tests.spark.merging import SCHEMA, Placed, Row, Streams, reference, rows_of, table
+from tests.spark.merging import SCHEMA, Placed, Row, Streams, reference, rows_of, write_file
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -47,11 +46,8 @@ def example() -> dict[str, list[Row]]:
 
 def spread(place: Path, name: str, files: Sequence[Sequence[Row]]) -> None:
     """Write a stream as files, which Spark reads in this order."""
-    (place / name).mkdir(parents=True)
-    for number, rows in enumerate(files):
-        path = place / name / f"{number:03}.parquet"
-        pq.write_table(table(rows, name), path)
-        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    for rows in files:
+        write_file(place, name, rows)
 
 
 def in_pieces(rows: Sequence[Row], seed: int, cuts: int = 2) -> list[Sequence[Row]]:

@@ -32,7 +32,7 @@ from streamproof.spark_bindings.names import (
     Turn,
 )
 from streamproof.spark_bindings.pipeline import Pipeline
-from streamproof.spark_bindings.planning import plan_query, read_channel, start_query
+from streamproof.spark_bindings.planning import plan_query, start_query
 from streamproof.spark_bindings.recording import Recording
 from streamproof.spark_bindings.session import check_session
 from streamproof.spark_bindings.standby.catch_up import catch_up
@@ -285,7 +285,7 @@ class CopyRun:
     def _read(self, spark: SparkSession, channel: Channel) -> DataFrame:
         query = self._pair.query
         frame = (
-            read_channel(spark, query, channel, self._place.pipeline.id)
+            channel.reader(spark, query.commits_per_batch_max, query.rows_per_batch_max)
             .format(TURN_SOURCE_NAME)
             .option("order", str(self._place.pair.order))
             .option("checkpoint", str(self._checkpoint.path))

@@ -171,13 +171,13 @@ class Merge:
     def _to_correct(self) -> int:
         """Give the bucket up to which the inputs must be corrected before corrections begin.
 
-        It is `_due`, behind which nothing is overdue. An input that is back may lag by more than
-        that for as long as it likes, so what is complete is enough once it is half of what waits:
+        What is complete is enough if nothing behind it is overdue. An input that is back may lag by
+        more than that for as long as it likes, so it is enough too once it is half of what waits:
         no more rows are shown as tentative again than come out stable.
         """
         complete, due = self._complete_before(), self._due()
         waiting = self._pending.end(self.node.serializer.emitted)
-        if complete < due and 2 * self._rows_before(complete) >= self._rows_before(waiting):
+        if due <= complete or 2 * self._rows_before(complete) >= self._rows_before(waiting):
             return complete
         return due
 

@@ -1,0 +1,91 @@
+"""What belongs to a merge, in a pipeline: several serializers, stable rows alone, a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+
+from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
+from tests.spark.merging import Placed, reference, rows_of, table
+from tests.spark.test_bounded import INPUT, OUTPUT, bridge, go_on_until, said, view
+from tests.spark.test_bounded import pipeline as bounded
+from tests.spark.test_sunion import placed
+
+pytestmark = [
+    pytest.mark.timeout(600),
+    # The streams are fed much faster than their clock goes.
+    pytest.mark.filterwarnings("ignore:sunion was given max_delay"),
+]
+
+STREAMS = {"ewr": rows_of(range(0, 60, 3)), "jfk": rows_of(range(0, 60, 2))}
+ARGUMENTS = {"time": "ts", "position": "seq", "bucket": "10 seconds", "lateness": "5 seconds"}
+
+
+def stable(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
+    return stable_only(sunion({"ewr": ewr, "jfk": jfk}, **ARGUMENTS))
+
+
+def by_text(ewr: DataFrame, jfk: DataFrame) -> DataFrame:
+    inputs = {"ewr": ewr, "jfk": jfk}
+    return sunion(inputs, **ARGUMENTS, partition_by=["text"], partitions=3)
+
+
+def rows_of_table(place: Path) -> list[Placed]:
+    rows = DeltaTable(place).to_pyarrow_table(filters=[("tuple_type", "=", "INSERTION")])
+    return placed(rows.sort_by("stable_id"))
+
+
+def test_stable_rows_and_a_table_of_several_serializers(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    both = ("ewr", "jfk")
+    partitioned = f"{OUTPUT}, serializer int"
+    pipeline = Pipeline(
+        tmp_path / "p",
+        channels={"ewr": INPUT, "jfk": INPUT, "kept": OUTPUT, "merged": partitioned},
+        queries=[
+            Query("stable", inputs=both, output="kept", plan=stable),
+            Query("merge", inputs=both, output="merged", plan=by_text),
+        ],
+    )
+    for name, rows in STREAMS.items():
+        pipeline.channel(name).append(table(rows, name))
+    with pipeline.start(spark):
+        pipeline.await_idle()
+    expected = reference(STREAMS)[0]
+    kept: pa.Table = pipeline.channel("kept").rows()
+    assert placed(kept) == expected
+    assert kept["stable_id"].to_pylist() == list(range(len(expected)))
+    merged = pipeline.channel("merged").stream(spark)
+    query = reconcile(merged, tmp_path / "table", tmp_path / "checkpoint", availableNow=True)
+    query.awaitTermination()
+    found = DeltaTable(tmp_path / "table").to_pyarrow_table()
+    assert set(found["serializer"].to_pylist()) == {0, 1, 2}
+    for number in range(3):
+        of_one = found.filter(pa.compute.equal(found["serializer"], number)).sort_by("stable_id")
+        assert placed(of_one) == [row for row in expected if row in set(placed(of_one))]
+        assert of_one["stable_id"].to_pylist() == list(range(of_one.num_rows))
+    assert sorted(placed(found)) == expected
+
+
+def test_a_table_follows_what_a_merge_takes_back(spark: SparkSession, tmp_path: Path) -> None:
+    pipeline = bounded(tmp_path / "p")
+    with pipeline.start(spark):
+        bridge(pipeline)
+        place, checkpoint = tmp_path / "table", tmp_path / "checkpoint"
+        merged = pipeline.channel("merged").stream(spark)
+        reconcile(merged, place, checkpoint, availableNow=True).awaitTermination()
+        kinds = DeltaTable(place).to_pyarrow_table()["tuple_type"].to_pylist()
+        assert kinds.count("TENTATIVE") == 6
+        pipeline.channel("jfk").append(table(rows_of([13, 60, 80], 1), "jfk"))
+        go_on_until(lambda: "REC_DONE" in said(pipeline), pipeline)
+    merged = pipeline.channel("merged").stream(spark)
+    reconcile(merged, place, checkpoint, availableNow=True).awaitTermination()
+    assert rows_of_table(place) == view(pipeline)[0]
+    tentative = DeltaTable(place).to_pyarrow_table(filters=[("tuple_type", "=", "TENTATIVE")])
+    assert sorted(placed(tentative)) == sorted(view(pipeline)[1])
