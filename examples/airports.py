@@ -4,7 +4,8 @@
 
 1. Each airport's departures arrive as files, by a clock that runs some hundred times faster.
 2. `sunion` merges them in the order of time, whatever arrived when, in buckets of five minutes.
-3. One airport stalls for twenty minutes. After ten the others' results go on as tentative ones.
+3. One airport stalls for twenty minutes. After ten the others' results go on as tentative ones: no
+   departure waits for longer than that and a batch.
 4. It comes back, with all that was missing: the tentative results are revoked and corrected.
 5. In the end the table must hold what pandas makes of the complete streams, row for row.
 
@@ -74,16 +75,19 @@ def merged(spark: SparkSession, feed: Feed) -> DataFrame:
 
 def look(feed: Feed, table: Path) -> Sample:
     """Count what is in the table."""
-    kinds = DeltaTable(table).to_pyarrow_table(columns=["tuple_type"])["tuple_type"].to_pylist()
-    minute = feed.minute
+    rows = DeltaTable(table).to_pyarrow_table(columns=["tuple_type", "stream", "seq"]).to_pydict()
+    kinds, minute = rows["tuple_type"], feed.minute
+    waited = feed.waited({*zip(rows["stream"], rows["seq"], strict=True)})
     fed = sum(feed.departed_by(minute, airport) for airport in AIRPORTS)
     stable = kinds.count(TupleType.INSERTION.value)
-    return Sample(minute, fed, stable, kinds.count(TupleType.TENTATIVE.value))
+    return Sample(minute, fed, stable, kinds.count(TupleType.TENTATIVE.value), waited)
 
 
-def replay(feed: Feed, table: Path, query: StreamingQuery, console: Console) -> list[Sample]:
+def replay(
+    report: Report, feed: Feed, table: Path, query: StreamingQuery, console: Console
+) -> None:
     """Feed the streams, and look at the table meanwhile, until all of it is stable."""
-    samples: list[Sample] = []
+    samples = report.samples
     wanted = sum(map(len, feed.rows.values()))
     give_up = time.monotonic() + feed.plan.seconds(feed.plan.minutes) + SETTLE_SECONDS_MAX
     now, told, is_ended = time.monotonic(), 0.0, False
@@ -92,7 +96,12 @@ def replay(feed: Feed, table: Path, query: StreamingQuery, console: Console) -> 
             if not query.isActive or time.monotonic() > give_up:
                 raise SystemExit(f"the query ended by itself, or hangs: {query.exception()}")
             now, before = time.monotonic(), now
-            feed.advance(now - before, newest_batch(query))
+            newest, minutes = (
+                newest_batch(query),
+                feed.plan.minutes_a_second * seconds_of_batch(query),
+            )
+            report.batch_longest = max(report.batch_longest, minutes if newest > 0 else 0.0)
+            feed.advance(now - before, newest)
             feed.append_due()
             if feed.is_over and not is_ended:
                 feed.end()
@@ -103,13 +112,18 @@ def replay(feed: Feed, table: Path, query: StreamingQuery, console: Console) -> 
                 told = now
                 console.print(samples[-1].in_words())
             time.sleep(_POLL_SECONDS)
-    return samples
 
 
 def newest_batch(query: StreamingQuery) -> int:
     """Give the number of the newest batch that is done, or -1."""
     progress = query.lastProgress
     return -1 if progress is None else progress["batchId"]
+
+
+def seconds_of_batch(query: StreamingQuery) -> float:
+    """Give how long the newest batch that is done has taken."""
+    progress = query.lastProgress
+    return 0.0 if progress is None else progress["durationMs"]["triggerExecution"] / 1000
 
 
 def expected(feed: Feed) -> pd.DataFrame:
@@ -157,7 +171,7 @@ def run(plan: Plan, directory: Path, console: Console) -> Report:
     try:
         report = Report(plan, sum(map(len, feed.rows.values())))
         began = time.monotonic()
-        report.samples = replay(feed, table, query, console)
+        replay(report, feed, table, query, console)
         report.seconds["replay"] = time.monotonic() - began
         report.wrong, report.tentative_left = differing(feed, table)
     finally:

@@ -80,6 +80,7 @@ class Feed:
     ----------
     fed : per airport, how many rows were appended
     minute : what the fast clock shows: minutes since the first departures
+    unseen : by stream and position, when a row arrived that nobody has seen in the result
     """
 
     plan: Plan
@@ -87,6 +88,7 @@ class Feed:
     directory: Path
     fed: dict[str, int] = field(default_factory=lambda: dict.fromkeys(AIRPORTS, 0))
     minute: float = 0.0
+    unseen: dict[tuple[str, int], float] = field(default_factory=dict)
     _files: int = 0
     _batch: int = -1
     _read_until: float = 0.0
@@ -123,7 +125,14 @@ class Feed:
             due = self.departed_by(self.plan.arrives_by(airport, self.minute), airport)
             if due > self.fed[airport]:
                 self._append(airport, rows.iloc[self.fed[airport] : due])
+                arrived = range(self.fed[airport], due)
+                self.unseen |= {(airport.lower(), seq): self.minute for seq in arrived}
                 self.fed[airport] = due
+
+    def waited(self, shown: set[tuple[str, int]]) -> float:
+        """Give the most minutes that a row has waited which the result shows for the first time."""
+        waits = [self.minute - self.unseen.pop(row) for row in shown & self.unseen.keys()]
+        return max(waits, default=0.0)
 
     def departed_by(self, minute: float, airport: str) -> int:
         """Count an airport's departures up to a minute."""

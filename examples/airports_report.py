@@ -23,12 +23,15 @@ class Sample:
     minute : of the flights' time
     fed : departures that had taken place by then, whether they had arrived or not
     stable, tentative : rows of each kind
+    waited : the most minutes from the arrival of a departure to its first result, of those that
+        were in the table for the first time
     """
 
     minute: float
     fed: int
     stable: int
     tentative: int
+    waited: float
 
     def in_words(self) -> str:
         """Say it in a line, where a live table cannot be shown."""
@@ -46,6 +49,7 @@ class Report:
     ----------
     wrong : rows in which the result differs from the merge of the complete streams
     tentative_left : rows that were never corrected
+    batch_longest : minutes that the longest batch took, but for the first one
     seconds : what each stage took
     """
 
@@ -54,12 +58,18 @@ class Report:
     samples: list[Sample] = field(default_factory=list)
     wrong: int = 0
     tentative_left: int = 0
+    batch_longest: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def tentative_most(self) -> int:
         """The most tentative rows that were in the table at once."""
         return max((sample.tentative for sample in self.samples), default=0)
+
+    @property
+    def waited_longest(self) -> float:
+        """The most minutes from the arrival of a departure to its first result."""
+        return max((sample.waited for sample in self.samples), default=0.0)
 
     @property
     def equal(self) -> bool:
@@ -72,6 +82,8 @@ class Report:
             "rows": self.rows,
             "tentative_most": self.tentative_most,
             "tentative_left": self.tentative_left,
+            "waited_longest": round(self.waited_longest, 2),
+            "batch_longest": round(self.batch_longest, 2),
             "wrong": self.wrong,
             "equal": self.equal,
             "seconds": {stage: round(seconds, 1) for stage, seconds in self.seconds.items()},
@@ -107,7 +119,8 @@ def summary(report: Report) -> Text:
     return verdict + Text(
         f"  {report.rows} departures, merged as if nothing had happened; up to "
         f"{report.tentative_most} tentative results meanwhile, {report.tentative_left} of them "
-        f"left; {report.wrong} rows wrong"
+        f"left; {report.wrong} rows wrong; the first result at most {report.waited_longest:.1f} "
+        "minutes after a departure had arrived"
     )
 
 

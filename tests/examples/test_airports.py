@@ -49,6 +49,23 @@ def test_departures_arrive_in_time_but_for_those_of_the_stalled_airport(tmp_path
         assert found["scheduled"].is_monotonic_increasing
 
 
+def test_a_departure_waits_from_its_arrival_to_its_first_result(tmp_path: Path) -> None:
+    from airports_feed import Feed, departures
+
+    feed = Feed(plan(), departures(plan()), tmp_path)
+    for batch in range(4):
+        feed.advance(1.0, batch)
+    feed.append_due()
+    first = {row for row in feed.unseen if row[0] == "jfk"}
+    assert first
+    feed.advance(1.0, 5)
+    feed.append_due()
+    assert feed.waited(first) == 2.0
+    assert feed.waited(first) == 0.0  # it is no first result any more
+    feed.advance(1.0, 6)
+    assert feed.waited({*feed.unseen}) == 4.0  # of the other airports' departures
+
+
 def test_the_clock_waits_for_a_reader_that_is_behind(tmp_path: Path) -> None:
     from airports_feed import AHEAD_MINUTES, Feed, departures
 
@@ -99,4 +116,6 @@ def test_results_stay_in_time_are_tentative_and_then_corrected(tmp_path: Path) -
     told = json.loads(ran.stdout)
     assert told["equal"]
     assert told["tentative_most"] > 0
+    # A row comes within a batch, is due within another one, and goes with the next.
+    assert 8 < told["waited_longest"] < 10 + 3 * told["batch_longest"]
     assert "nothing from JFK" in figure.read_text(encoding="utf-8")
