@@ -63,7 +63,10 @@ def machine_share(rows: int) -> float:
 
 
 def recovery(spark: SparkSession, rows: int) -> dict[str, Any]:
-    """Merge a minute of data once; then stall an input for a minute of data, and correct."""
+    """Merge a minute of data once; then stall an input for a minute of data, and correct.
+
+    The correction ends when the merge has said REC_DONE.
+    """
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     with tempfile.TemporaryDirectory() as place:
         return _recovery(spark, Path(place), rows)
@@ -91,13 +94,14 @@ def _recovery(spark: SparkSession, place: Path, rows: int) -> dict[str, Any]:
     for file in sorted((place / "stalled").iterdir()):
         file.rename(place / "second" / file.name)
     second = STALL_SECONDS
-    while _count(place, "INSERTION") < 2 * each * (STALL_SECONDS - 1):
+    while not _has_recovered(query):
         for name in _NAMES:  # the streams go on: the newest rows are never those that waited long
             _write(place / name, second, each)
         second += 1
         time.sleep(0.5)
         _await(lambda: True, query)
     corrected = time.monotonic() - begun
+    assert _count(place, "INSERTION") >= 2 * each * (STALL_SECONDS - 1)
     query.stop()
     return {
         "rows": 2 * each * STALL_SECONDS,
@@ -106,6 +110,14 @@ def _recovery(spark: SparkSession, place: Path, rows: int) -> dict[str, Any]:
         "state_rows": sizes["n"],
         "state_bytes": sizes["bytes"],
     }
+
+
+def _has_recovered(query: Any) -> bool:
+    """Tell whether a merge has said REC_DONE, by what Spark's progress counts of each type."""
+    counts = (
+        batch.observedMetrics.get(f"sunion({', '.join(_NAMES)})") for batch in query.recentProgress
+    )
+    return any(count and count["REC_DONE"] for count in counts)
 
 
 def _run(spark: SparkSession, place: Path, name: str, max_delay: str | None) -> Any:

@@ -24,7 +24,9 @@ class Certificate(Enum):
     IGNORED = "ignored"
 
 
-def check_certificate(protocol: str, claim: str = "a pipeline loses nothing") -> None:
+def check_certificate(
+    protocol: str, claim: str = "a pipeline loses nothing", *, waivable: bool = True
+) -> None:
     """Compare the traced form of a protocol with the one that its certificate is about.
 
     Called at the start of a pipeline, on the driver. May be repeated.
@@ -33,23 +35,25 @@ def check_certificate(protocol: str, claim: str = "a pipeline loses nothing") ->
     ----------
     protocol : its file's name, ``chandy_lamport``
     claim : what is unproven without it, for the message
+    waivable : whether the caller takes `Certificate.IGNORED`, for the message
 
     Raises
     ------
     UnverifiedProtocol : if it has no certificate, or was changed since
     """
     certified = certified_digest(protocol)
+    remedy = f"Run: streamproof certify {protocol}"
+    if waivable:
+        remedy += ", or pass Certificate.IGNORED"
     if certified is None:
         raise UnverifiedProtocol(
-            f"{protocol} has no certificate that could be read. That {claim} is "
-            f"unproven. Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
+            f"{protocol} has no certificate that could be read. That {claim} is unproven. {remedy}"
         )
     present = protocol_digest(import_module(f"streamproof.protocols.{protocol}"))
     if present != certified:
         raise UnverifiedProtocol(
             f"{protocol} was changed after it was certified (certificate {certified[:_SHOWN]}, "
-            f"code {present[:_SHOWN]}). That {claim} is unproven for this code. "
-            f"Run: streamproof certify {protocol}, or pass Certificate.IGNORED"
+            f"code {present[:_SHOWN]}). That {claim} is unproven for this code. {remedy}"
         )
 
 

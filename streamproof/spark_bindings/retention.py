@@ -75,7 +75,7 @@ def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
     UnverifiedProtocol : if the protocol is not the certified one
     CopyRuns : if another vacuum of the pipeline is under way
     """
-    check_certificate(_PROTOCOL, "what a copy may still need is kept")
+    check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
     directory = PipelineDirectory.open(Path(path))
     readers, found = list(_readers(directory)), []
     own = ProcessDirectory(directory.path / "vacuum")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -67,7 +68,7 @@ def test_stable_rows_and_a_table_of_several_serializers(
     found = DeltaTable(tmp_path / "table").to_pyarrow_table()
     assert set(found["serializer"].to_pylist()) == {0, 1, 2}
     for number in range(3):
-        of_one = found.filter(pa.compute.equal(found["serializer"], number)).sort_by("stable_id")
+        of_one = found.filter(pc.equal(found["serializer"], number)).sort_by("stable_id")
         assert placed(of_one) == [row for row in expected if row in set(placed(of_one))]
         assert of_one["stable_id"].to_pylist() == list(range(of_one.num_rows))
     assert sorted(placed(found)) == expected

@@ -183,6 +183,14 @@ def test_a_protocol_without_its_certificate_is_refused_unless_told(
     pipeline.start(spark, certificate=Certificate.IGNORED).stop()
 
 
+def test_who_takes_no_waiver_suggests_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificate, "certified_digest", lambda _: None)
+    with pytest.raises(UnverifiedProtocol, match=r"certify flux, or pass Certificate.IGNORED$"):
+        certificate.check_certificate("flux")
+    with pytest.raises(UnverifiedProtocol, match="certify flux$"):
+        certificate.check_certificate("flux", waivable=False)
+
+
 def test_a_driver_that_was_replaced_is_told(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = one_query(tmp_path / "p", lambda rows: rows)
     with pipeline.start(spark):

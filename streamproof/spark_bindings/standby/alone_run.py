@@ -50,7 +50,7 @@ def run_alone(
         )
     for query in queries:
         check_as_declared(directory, query)
-    check_certificate(PROTOCOL)
+    check_certificate(PROTOCOL, waivable=False)
     check_session(spark)
     place = alone_directory(directory)
     with locked(place, f"what has no replicas in {pipeline.path}"):

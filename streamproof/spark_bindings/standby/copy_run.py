@@ -107,7 +107,7 @@ def run_copy(
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
     for protocol, claim in PROTOCOLS.items():
-        check_certificate(protocol, claim)
+        check_certificate(protocol, claim, waivable=False)
     check_session(spark)
     spark = spark.newSession()
     # A batch without new rows would be one that has no turn.
