@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tests.models.exploration import Counts, explore
 
 STABLE, UP_FAILURE, STABILIZATION = "stable", "up_failure", "stabilization"
+FAILURE = "failure"
 PROCESS, DELAY, SUSPEND = "process", "delay", "suspend"
 
 Tuple = tuple[int, int]
@@ -49,24 +50,21 @@ class State(NamedTuple):
     failed_again: bool = False
 
 
-def count(streams: int, buckets: int, failures: int, *, undo: bool) -> Counts:
-    """Count the states of a node under each policy."""
+def count(
+    streams: int, buckets: int, failures: int, *, undo: bool = False, crashes: bool = False
+) -> Counts:
+    """Count the states of a node under each policy; that it crashes may be one of the failures."""
     starts = [
         State(policy, (0,) * streams, (False,) * streams, failures)
         for policy in (PROCESS, DELAY, SUSPEND)
     ]
-    return explore(starts, lambda state: steps(state, buckets, undo=undo))
+    return explore(starts, lambda state: steps(state, buckets, undo=undo, crashes=crashes))
 
 
-def steps(s: State, buckets: int, *, undo: bool) -> Iterator[State]:
+def steps(s: State, buckets: int, *, undo: bool, crashes: bool) -> Iterator[State]:
     """List what may happen next."""
-    for stream, down in enumerate(s.down):
-        if down:
-            yield s._replace(down=changed(s.down, stream, False))
-        elif s.failures:
-            yield s._replace(down=changed(s.down, stream, True), failures=s.failures - 1)
-        if not down and s.read[stream] < 2 * buckets:
-            yield s._replace(read=changed(s.read, stream, s.read[stream] + 1))
+    for stream in range(len(s.down)):
+        yield from on_link(s, stream, buckets)
     # A boundary is every second entry, so what is complete is what every stream has read twice.
     complete = min(s.read) // 2
     for end in range(s.begin + 1, buckets + 1):
@@ -78,12 +76,28 @@ def steps(s: State, buckets: int, *, undo: bool) -> Iterator[State]:
             yield guessed(s, end)
         if s.condition == UP_FAILURE and end <= complete:
             yield corrected(s, undo=undo)
+    if crashes and s.failures:
+        for present in range(max(1, s.furthest), buckets + 1):
+            yield crashed(s, present)
+
+
+def on_link(s: State, stream: int, buckets: int) -> Iterator[State]:
+    """List what may happen on a stream's link."""
+    if s.down[stream]:
+        yield s._replace(down=changed(s.down, stream, False))
+        return
+    if s.failures:
+        yield s._replace(down=changed(s.down, stream, True), failures=s.failures - 1)
+    if s.read[stream] < 2 * buckets:
+        yield s._replace(read=changed(s.read, stream, s.read[stream] + 1))
 
 
 def may_fail(s: State, end: int, complete: int) -> bool:
     """Tell whether the node may stop waiting for the buckets before an end."""
     if s.condition == UP_FAILURE:
         return s.policy != SUSPEND
+    if s.condition == FAILURE:
+        return False
     return complete <= s.begin if s.condition == STABLE else complete < end
 
 
@@ -122,7 +136,7 @@ def corrected(s: State, *, undo: bool) -> State:
 def emitted(s: State, end: int) -> State:
     """Emit complete buckets; when all guesses are corrected, say so."""
     new, last = arrived(s, end), s.operator.last
-    is_done = s.condition == STABILIZATION and end >= s.furthest
+    is_done = s.condition in {STABILIZATION, FAILURE} and end >= s.furthest
     return s._replace(
         begin=end,
         operator=s.operator._replace(last=last + len(new)),
@@ -130,6 +144,20 @@ def emitted(s: State, end: int) -> State:
         awaited=s.awaited - set(new),
         condition=STABLE if is_done else s.condition,
         rec_done=s.rec_done or is_done,
+    )
+
+
+def crashed(s: State, present: int) -> State:
+    """Lose what is not in the prefix, and read it again; until the present all is to be rebuilt."""
+    is_whole, kept = s.begin >= present, len(s.prefix)
+    return s._replace(
+        read=(2 * s.begin,) * len(s.read),
+        failures=s.failures - 1,
+        condition=STABLE if is_whole else FAILURE,
+        furthest=present,
+        operator=Operator(kept, kept),
+        tail=(),
+        rec_done=s.rec_done or is_whole,
     )
 
 

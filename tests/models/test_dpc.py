@@ -6,20 +6,28 @@ corrected in the end) is decided with fairness, for each size.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from streamproof.checker import check
 from streamproof.models import registry
-from streamproof.models.dpc import Dpc
 from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_dpc import count
+from tests.models.independent_dpc_chain import Size as Chain
+from tests.models.independent_dpc_chain import count as count_chain
 
 ON_LISTS = {
-    "small": {"streams": 2, "buckets": 1, "failures": 1, "undo": False},
-    "default": {"streams": 2, "buckets": 2, "failures": 2, "undo": False},
-    "undo": {"streams": 2, "buckets": 2, "failures": 2, "undo": True},
+    ("dpc", "small"): partial(count, streams=2, buckets=1, failures=1),
+    ("dpc", "default"): partial(count, streams=2, buckets=2, failures=2),
+    ("dpc", "undo"): partial(count, streams=2, buckets=2, failures=2, undo=True),
+    ("dpc_crash", "small"): partial(count, streams=1, buckets=2, failures=2, crashes=True),
+    ("dpc_crash", "default"): partial(count, streams=2, buckets=2, failures=2, crashes=True),
+    ("dpc_chain", "small"): partial(count_chain, Chain()),
+    ("dpc_chain", "default"): partial(count_chain, Chain(stalls=2)),
+    ("dpc_chain", "long"): partial(count_chain, Chain(hops=3)),
 }
 FILES = ("dpc", "dpc_chain", "dpc_crash")
 MODELS = (*FILES, "dpc_counts")
@@ -37,16 +45,14 @@ NAMED = {
 """The mutants of our protocol notes, 3.2 and 3.5."""
 
 
-@pytest.mark.parametrize(
-    "size",
-    [pytest.param(size, marks=[] if size == "small" else [pytest.mark.slow]) for size in ON_LISTS],
-)
-def test_the_model_and_lists_give_the_same_states(size):
-    assert count(**ON_LISTS[size]) == manifest.counts("dpc", size)
+@pytest.mark.parametrize(("name", "size"), ON_LISTS)
+def test_the_model_and_lists_give_the_same_states(name, size):
+    assert ON_LISTS[name, size]() == manifest.counts(name, size)
 
 
-def test_every_size_is_counted_on_lists():
-    assert set(ON_LISTS) == set(Dpc.sizes)
+@pytest.mark.parametrize("name", FILES)
+def test_every_size_is_counted_on_lists(name):
+    assert {size for of, size in ON_LISTS if of == name} == set(registry.find(name).sizes)
 
 
 @pytest.mark.parametrize("name", MODELS)
