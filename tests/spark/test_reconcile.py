@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
@@ -242,7 +243,8 @@ def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
 
 def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
     rows = pa.table({"seq": [1], "tuple_type": ["insertion"]})
-    writer = TableWriter({TupleType.INSERTION: tmp_path}, pa.schema([("seq", pa.int64())]), "rows")
+    schema, columns = pa.schema([("seq", pa.int64())]), ("seq", "tuple_type")
+    writer = TableWriter({TupleType.INSERTION: tmp_path}, columns, schema, "rows")
     with pytest.raises(WrongRows, match="'insertion', which is none of INSERTION"):
         list(writer(iter(rows.to_batches())))
 
@@ -286,7 +288,8 @@ def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
     kinds = ["TENTATIVE", "UNDO", "INSERTION", "TENTATIVE", "BOUNDARY"]
     rows = pa.table({"seq": [1, None, 2, 3, None], "tuple_type": kinds})
     directories = dict.fromkeys((TupleType.INSERTION, TupleType.TENTATIVE), tmp_path)
-    writer = TableWriter(directories, pa.schema([("seq", pa.int64())]), "rows-0")
+    schema, columns = pa.schema([("seq", pa.int64())]), ("seq", "tuple_type")
+    writer = TableWriter(directories, columns, schema, "rows-0")
     written = [
         file
         for batch in writer(iter(rows.to_batches()))
@@ -324,3 +327,19 @@ def test_a_merge_of_other_settings_is_refused_before_its_query_starts(
         with pytest.raises(WrongArgument, match=message):
             reconcile(other, *places)
     reconcile(merged("b", "a"), *places).stop()
+
+
+def test_columns_may_have_any_name(spark: SparkSession, tmp_path: Path) -> None:
+    """`mapInArrow` takes no name with dots or backticks."""
+    names = ["a.b", "a b", "x`y", "Z"]
+    columns = {name: pa.array([number, number]) for number, name in enumerate(names)}
+    times = pa.array([1_000_000, 300_000_000]).cast(pa.timestamp("us", "UTC"))
+    rows = pa.table({"ts": times, "seq": [0, 1], **columns})
+    (tmp_path / "in").mkdir()
+    pq.write_table(rows, tmp_path / "in" / "0.parquet")
+    stream = spark.readStream.schema(spark.read.parquet(str(tmp_path / "in")).schema)
+    arguments = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "0 s"}
+    merged = sunion({"one": stream.parquet(str(tmp_path / "in"))}, **arguments)
+    reconcile(merged, tmp_path / "t", tmp_path / "c", availableNow=True).awaitTermination()
+    (found,) = DeltaTable(tmp_path / "t").to_pyarrow_table().select(names).to_pylist()
+    assert found == {name: number for number, name in enumerate(names)}
