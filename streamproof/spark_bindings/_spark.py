@@ -25,16 +25,19 @@ def write_partitions(
     write : from a partition's Arrow batches to a path, numbers of bytes and of rows, and, if it
         likes, a digest as text; or to None. It must pickle
     """
+    names = rows.columns
 
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        written = write(batches)
+        written = write(batch.rename_columns(names) for batch in batches)
         if written is not None:
             path, size, count, *digest = written
             columns = {"path": [path], "size": [size], "rows": [count], "digest": digest or [None]}
             yield pa.RecordBatch.from_pydict(columns, schema=_WRITTEN)
 
     schema = "path string, size long, rows long, digest string"
-    results = rows.mapInArrow(partition, schema).collect()
+    # `mapInArrow` takes no name with dots or backticks.
+    renamed = rows.toDF(*(f"column{number}" for number in range(len(names))))
+    results = renamed.mapInArrow(partition, schema).collect()
     return [tuple(value for value in row if value is not None) for row in results]
 
 

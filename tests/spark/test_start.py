@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -160,6 +161,21 @@ def test_an_aggregation_updates_its_channel(spark: SparkSession, tmp_path: Path)
     with pipeline.start(spark):
         pipeline.await_idle()
     assert pipeline.channel("counts").rows()["n"].to_pylist() == [2, 4, 6]
+
+
+def test_columns_may_have_any_name(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's `mapInArrow` takes no name with dots or backticks."""
+    columns = pa.schema([("x.y", pa.int64()), ("a`b", pa.int64()), ("Z z", pa.int64())])
+    pipeline = Pipeline(
+        tmp_path / "p",
+        channels={"source": columns, "result": columns},
+        queries=[Query("q", inputs=("source",), output="result", plan=lambda rows: rows)],
+    )
+    rows = pa.table([[1], [2], [3]], schema=columns)
+    pipeline.channel("source").append(rows)
+    with pipeline.start(spark):
+        pipeline.await_idle()
+    assert pipeline.channel("result").rows() == rows
 
 
 def test_a_session_that_could_lose_state_is_refused(spark: SparkSession, tmp_path: Path) -> None:
