@@ -25,20 +25,40 @@ def write_partitions(
     write : from a partition's Arrow batches to a path, numbers of bytes and of rows, and, if it
         likes, a digest as text; or to None. It must pickle
     """
-    names = rows.columns
 
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        written = write(batch.rename_columns(names) for batch in batches)
+        written = write(batches)
         if written is not None:
             path, size, count, *digest = written
             columns = {"path": [path], "size": [size], "rows": [count], "digest": digest or [None]}
             yield pa.RecordBatch.from_pydict(columns, schema=_WRITTEN)
 
     schema = "path string, size long, rows long, digest string"
-    # `mapInArrow` takes no name with dots or backticks.
-    renamed = rows.toDF(*(f"column{number}" for number in range(len(names))))
-    results = renamed.mapInArrow(partition, schema).collect()
+    results = map_in_arrow(rows, partition, schema).collect()
     return [tuple(value for value in row if value is not None) for row in results]
+
+
+def map_in_arrow(
+    rows: DataFrame,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: str,
+) -> DataFrame:
+    """Do what `DataFrame.mapInArrow` does, which takes no names with dots or backticks.
+
+    Parameters
+    ----------
+    rows : their columns may have any name, by which the function knows them
+    function : of a partition's batches. It must pickle
+    schema : Spark's schema of what it gives
+    """
+    names = rows.columns
+
+    def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return function(batch.rename_columns(names) for batch in batches)
+
+    return rows.toDF(*(f"column{number}" for number in range(len(names)))).mapInArrow(
+        partition, schema
+    )
 
 
 def run_to_end(rows: DataFrame) -> None:

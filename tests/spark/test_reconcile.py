@@ -243,8 +243,7 @@ def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
 
 def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
     rows = pa.table({"seq": [1], "tuple_type": ["insertion"]})
-    schema, columns = pa.schema([("seq", pa.int64())]), ("seq", "tuple_type")
-    writer = TableWriter({TupleType.INSERTION: tmp_path}, columns, schema, "rows")
+    writer = TableWriter({TupleType.INSERTION: tmp_path}, pa.schema([("seq", pa.int64())]), "rows")
     with pytest.raises(WrongRows, match="'insertion', which is none of INSERTION"):
         list(writer(iter(rows.to_batches())))
 
@@ -288,8 +287,7 @@ def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
     kinds = ["TENTATIVE", "UNDO", "INSERTION", "TENTATIVE", "BOUNDARY"]
     rows = pa.table({"seq": [1, None, 2, 3, None], "tuple_type": kinds})
     directories = dict.fromkeys((TupleType.INSERTION, TupleType.TENTATIVE), tmp_path)
-    schema, columns = pa.schema([("seq", pa.int64())]), ("seq", "tuple_type")
-    writer = TableWriter(directories, columns, schema, "rows-0")
+    writer = TableWriter(directories, pa.schema([("seq", pa.int64())]), "rows-0")
     written = [
         file
         for batch in writer(iter(rows.to_batches()))

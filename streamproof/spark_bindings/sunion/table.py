@@ -21,7 +21,6 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.schema import stored_schema
-from streamproof.spark_bindings.sunion.arguments import plain
 from streamproof.spark_bindings.sunion.lasting import LASTING, check_written
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
@@ -187,10 +186,8 @@ class TableSink:
             _spark.run_to_end(rows)
             self._tentative = self._table.tentative_serializers()
             return
-        columns, schema = tuple(rows.columns), self._table.file_schema
-        writer = TableWriter(self._directories, columns, schema, f"rows-{batch}")
-        renamed = rows.toDF(*map(plain, columns))
-        said = read_written(renamed.mapInArrow(writer, WRITTEN).collect())
+        writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
+        said = read_written(_spark.map_in_arrow(rows, writer, WRITTEN).collect())
         self._require_whole(said)
         files = [file for file in said if file.path]
         undone = {file.serializer for file in said if file.kind is TupleType.UNDO}

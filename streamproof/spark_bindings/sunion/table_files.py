@@ -56,13 +56,11 @@ class TableWriter:
     Attributes
     ----------
     directories : per type of row, where its files go; tuples of other types are no rows
-    columns : names of the rows' columns, which arrive under such as `mapInArrow` takes
     schema : Arrow schema of a file
     prefix : of the files' names
     """
 
     directories: dict[TupleType, Path]
-    columns: tuple[str, ...]
     schema: pa.Schema
     prefix: str
 
@@ -71,8 +69,7 @@ class TableWriter:
         files: dict[tuple[TupleType, int], _OpenFile] = {}
         tuples: set[tuple[TupleType, int]] = set()
         for batch in batches:
-            table = pa.Table.from_batches([batch]).rename_columns(list(self.columns))
-            for kind, serializer, rows in _runs(table):
+            for kind, serializer, rows in _runs(pa.Table.from_batches([batch])):
                 key = (kind, serializer)
                 if kind in (TupleType.UNDO, TupleType.BOUNDARY):
                     tuples.add(key)
