@@ -96,11 +96,10 @@ def replay(
             if not query.isActive or time.monotonic() > give_up:
                 raise SystemExit(f"the query ended by itself, or hangs: {query.exception()}")
             now, before = time.monotonic(), now
-            newest, minutes = (
-                newest_batch(query),
-                feed.plan.minutes_a_second * seconds_of_batch(query),
-            )
-            report.batch_longest = max(report.batch_longest, minutes if newest > 0 else 0.0)
+            newest, seconds = newest_batch(query)
+            if newest > 0:
+                minutes = seconds * feed.plan.minutes_a_second
+                report.batch_longest = max(report.batch_longest, minutes)
             feed.advance(now - before, newest)
             feed.append_due()
             if feed.is_over and not is_ended:
@@ -114,16 +113,12 @@ def replay(
             time.sleep(_POLL_SECONDS)
 
 
-def newest_batch(query: StreamingQuery) -> int:
-    """Give the number of the newest batch that is done, or -1."""
+def newest_batch(query: StreamingQuery) -> tuple[int, float]:
+    """Give the number of the newest batch that is done, or -1, and the seconds that it took."""
     progress = query.lastProgress
-    return -1 if progress is None else progress["batchId"]
-
-
-def seconds_of_batch(query: StreamingQuery) -> float:
-    """Give how long the newest batch that is done has taken."""
-    progress = query.lastProgress
-    return 0.0 if progress is None else progress["durationMs"]["triggerExecution"] / 1000
+    if progress is None:
+        return -1, 0.0
+    return progress["batchId"], progress["durationMs"]["triggerExecution"] / 1000
 
 
 def expected(feed: Feed) -> pd.DataFrame:
