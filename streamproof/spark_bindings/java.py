@@ -59,32 +59,29 @@ def java_home(choice: JavaChoice = JavaChoice.AUTO) -> Path:
     )
 
 
-@functools.cache
 def java_version(home: Path) -> int | None:
     """Ask a Java for its major version by running it; None if it does not run."""
-    try:
-        answer = subprocess.run(  # noqa: S603 - a Java that the user or PATH names
-            [str(home / "bin" / "java"), "-version"],
-            capture_output=True,
-            text=True,
-            timeout=VERSION_SECONDS_MAX,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
     # "1.8.0" was Java 8's way of saying 8; since Java 9 the first number is the version.
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    found = re.search(r'version "(?:1\.)?(\d+)', _said_by(home))
     return int(found.group(1)) if found else None
 
 
 def java_build(home: Path) -> str:
     """Say which build of Java a home runs, and when its own archive of classes was written.
 
-    Two builds of one version differ in this, and so does one that was installed again. It is
-    empty if the Java does not run.
+    Two builds of one version differ in this, and so does one that was installed again.
     """
+    said = dict(re.findall(r"^ *(java\.(?:home|vm\.\w+)) = (.*)$", _said_by(home), re.MULTILINE))
+    archive = Path(said.get("java.home", home)) / "lib" / "server" / "classes.jsa"
+    written = archive.stat().st_mtime_ns if archive.is_file() else 0
+    return f"{said} {written}"
+
+
+@functools.cache
+def _said_by(home: Path) -> str:
+    """Run a Java once, for what it says of itself; nothing if it does not run."""
     try:
-        answer = subprocess.run(  # noqa: S603 - a Java that `java_home` found
+        answer = subprocess.run(  # noqa: S603 - a Java that the user or PATH names
             [str(home / "bin" / "java"), "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
@@ -93,10 +90,7 @@ def java_build(home: Path) -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    said = dict(re.findall(r"^ *(java\.(?:home|vm\.\w+)) = (.*)$", answer.stderr, re.MULTILINE))
-    archive = Path(said.get("java.home", home)) / "lib" / "server" / "classes.jsa"
-    written = archive.stat().st_mtime_ns if archive.is_file() else 0
-    return f"{said} {written}"
+    return answer.stderr + answer.stdout
 
 
 def _system_homes() -> list[Path]:
