@@ -37,6 +37,7 @@ from streamproof.spark_bindings.names import (
 )
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.source import COMMITS_MAX, SOURCE_NAME, ChannelSource
+from streamproof.spark_bindings.tables import open_table
 
 TABLE_PROPERTIES = {
     # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
@@ -70,7 +71,7 @@ class Channel:
         self.path, self.name, self.writer, self.lanes = path, name, writer, lanes
         self.log = ChannelLog(path, pipeline)
         self._pipeline = pipeline
-        self._table = DeltaTable(path)
+        self._table = open_table(path)
         self._lock = Lock()  # guards the handle: a feeder and a snapshot may write at once
         self.schema: pa.Schema = pa.schema(self._table.schema().to_arrow()).remove_metadata()
 

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from streamproof.spark_bindings.data_files import read_file
-from streamproof.spark_bindings.durable import read_json
+from streamproof.spark_bindings.durable import as_written, read_json
 from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut, VacuumedRows
 from streamproof.spark_bindings.names import Position, SnapshotId
 
@@ -88,14 +88,21 @@ class ChannelLog:
         Raises
         ------
         ChannelDamaged : if the log has no such commit, or the commit removed rows
+        DamagedFile : if its file is no commit
         """
+        file = commit_file(self.path, position)
         try:
-            actions = list(_actions(commit_file(self.path, position)))
+            with as_written(file):
+                return self._entry(position, list(_actions(file)))
         except FileNotFoundError:
             raise ChannelDamaged(
                 f"channel {self.path} has no commit {position}. Its readers cannot go on without "
                 "losing rows. Restore the file from a backup, or restore a snapshot"
             ) from None
+
+    def _entry(self, position: Position, actions: list[dict[str, Any]]) -> Entry:
+        if not any("commitInfo" in action for action in actions):
+            raise LookupError("it says nothing of itself")  # as if the power failed as it came
         information: dict[str, Any] = {}
         files: list[DataFile] = []
         for action in actions:

@@ -15,7 +15,12 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from streamproof.spark_bindings.durable import link_or_copy, temporary_sibling
+from streamproof.spark_bindings.durable import (
+    as_written,
+    link_or_copy,
+    read_json,
+    temporary_sibling,
+)
 from streamproof.spark_bindings.errors import PurgedCheckpoint, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
@@ -41,15 +46,20 @@ class Checkpoint:
 
         Raises
         ------
-        PurgedCheckpoint : if the query has never started, or the checkpoint is damaged
+        PurgedCheckpoint : if the query has never started, or the file that says it is gone
+        DamagedFile : if it says something else
         """
-        try:
-            return str(json.loads((self.path / "metadata").read_text())["id"])
-        except FileNotFoundError:
+        metadata = read_json(self.path / "metadata", id=str)
+        if metadata is None:
             raise PurgedCheckpoint(
                 f"the checkpoint {self.path} has no metadata file. The query cannot be told from "
                 "others, so its rows could be appended twice. Restore a snapshot"
-            ) from None
+            )
+        return str(metadata["id"])
+
+    def is_planned(self, batch_id: BatchId) -> bool:
+        """Tell whether Spark has chosen what a batch reads, and still knows it."""
+        return (self.path / "offsets" / str(batch_id)).exists()
 
     def is_committed(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has completed a batch: its state files are then final."""
@@ -77,19 +87,24 @@ class Checkpoint:
         ------
         WrongWiring : if the plan reads a channel at two positions
         PurgedCheckpoint : if Spark has deleted it
+        DamagedFile : if it is not what Spark wrote
         """
         if batch_id < 0:
             return {}
+        file = self.path / "offsets" / str(batch_id)
         try:
-            lines = (self.path / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()
+            with as_written(file):
+                _version, _batch, *sources = file.read_text(encoding="utf-8").splitlines()
+                # A source that has not answered yet has no offset.
+                offsets = [json.loads(source) for source in sources if source != "-"]
+                positions = [
+                    (ChannelName(offset["channel"]), Position(offset["position"]))
+                    for offset in offsets
+                ]
         except FileNotFoundError:
             raise self._purged(batch_id) from None
         found: dict[ChannelName, Position] = {}
-        for line in lines[2:]:  # after the format's version and the batch's metadata
-            if line == "-":  # a source that has not answered yet
-                continue
-            offset = json.loads(line)
-            channel, position = ChannelName(offset["channel"]), Position(offset["position"])
+        for channel, position in positions:
             # One source that the plan uses in two places has two lines, which are always equal.
             if found.setdefault(channel, position) != position:
                 raise WrongWiring(

@@ -68,7 +68,10 @@ class Pipeline:
                 "Channels are a mapping from names to schemas, queries a list of Query"
             )
         wiring = wire(list(channels), self.queries)
-        schemas = {ChannelName(name): stored_schema(channels[name], name) for name in channels}
+        schemas = {
+            ChannelName(name): stored_schema(channels[name], f"channel {name!r}")
+            for name in channels
+        }
         self.path = Path(path).resolve()
         if PipelineDirectory.is_free(self.path):
             PipelineDirectory.create(self.path, wiring, schemas)

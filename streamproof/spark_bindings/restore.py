@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from deltalake import DeltaTable
-
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import ChannelLog, Entry, commit_file, copy_without_rows
 from streamproof.spark_bindings.checkpoint import begin_new_life
@@ -24,6 +22,7 @@ from streamproof.spark_bindings.names import ChannelName, LaneName, Position, Sn
 from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.tables import open_table
 
 _INDEX_COMMITS_MIN = 100  # from here on, opening a channel is slow without a Delta checkpoint
 
@@ -195,7 +194,7 @@ def _clone_channel(
         else:
             copy_without_rows(here, there)
     if until >= _INDEX_COMMITS_MIN:
-        DeltaTable(target).create_checkpoint()
+        open_table(target).create_checkpoint()
 
 
 def _link_rows(log: ChannelLog, entry: Entry, target: Path) -> bool:

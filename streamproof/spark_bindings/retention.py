@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
-from deltalake import CommitProperties, DeltaTable
+from deltalake import CommitProperties
 from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.lang import Domain, Map
@@ -36,6 +36,7 @@ from streamproof.spark_bindings.snapshot import SnapshotStatus
 from streamproof.spark_bindings.standby import incarnation
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.standby.lock import locked
+from streamproof.spark_bindings.tables import open_table
 
 RETENTION_KEY = "streamproof.retention"
 """What a commit that removes rows says of itself: the position up to which it does."""
@@ -182,7 +183,7 @@ def _remove(
 
 def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
     """Take the files of commits out of the Delta table, as far as they are in it."""
-    table, now = DeltaTable(log.path), int(time.time() * 1000)
+    table, now = open_table(log.path), int(time.time() * 1000)
     there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
     files = [file.path for entry in entries for file in entry.files if file.path in there]
     if files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from pyspark.sql.types import StructType
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema
 
 ChannelSchema: TypeAlias = "str | StructType | pa.Schema"
-"""``"plane string, delay long"`` (simple types), a Spark `StructType` or a `pyarrow.Schema`."""
+"""``"plane string, `air time` long"`` (simple types), a `StructType` or a `pyarrow.Schema`."""
 
 _DDL_NAMES = {
     "bigint": "long",
@@ -20,10 +21,16 @@ _DDL_NAMES = {
     "tinyint": "byte",
     "real": "float",
 }
+_COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`]+))\s+(.*?)\s*", re.DOTALL)
 
 
-def stored_schema(schema: ChannelSchema, channel: str) -> pa.Schema:
+def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
     """Give the Arrow schema that Delta stores for a declared one. Needs no Spark session.
+
+    Parameters
+    ----------
+    schema : as it was declared
+    whose : for messages, such as ``channel 'bids'``
 
     Raises
     ------
@@ -31,29 +38,26 @@ def stored_schema(schema: ChannelSchema, channel: str) -> pa.Schema:
     WrongSchema : if it is malformed, empty, or has a type that Delta cannot store
     """
     if not isinstance(schema, str | StructType | pa.Schema):
-        example = f'{{"{channel}": "key string, value long"}}'
         raise WrongArgument(
-            f"channel {channel!r} was given {schema!r} as its schema. A schema is a string, a "
-            f"StructType or a pyarrow.Schema. Write: {example}"
+            f"{whose} was given {schema!r} as its schema. A schema is a string, a StructType or "
+            'a pyarrow.Schema. Write for example "key string, value long"'
         )
-    from deltalake import Schema  # here, since workers use `fit` alone and should start fast
-
     try:
         if isinstance(schema, str):
             schema = _parse(schema)
         if isinstance(schema, StructType):
             schema = to_arrow_schema(schema, timezone="UTC")
-        stored = pa.schema(Schema.from_arrow(schema).to_arrow())
+        stored = _as_stored(schema)
     except Exception as error:
         # Four libraries read schemas here, and each has errors of its own.
         raise WrongSchema(
-            f"the schema of channel {channel!r} cannot be used: {error}. Its rows could not be "
-            "stored. "
-            'Write simple types, "key string, value long", or give a StructType or pyarrow.Schema'
+            f"the schema of {whose} cannot be used: {_reason(error)}{_unknown_to_delta(schema)}. "
+            'Its rows could not be stored. Write simple types, "key string, value long", or give a '
+            "StructType or pyarrow.Schema"
         ) from error
     if len(stored.names) != len(set(stored.names)) or not stored.names:
         raise WrongSchema(
-            f"the schema of channel {channel!r} has the columns {stored.names}: there must be at "
+            f"the schema of {whose} has the columns {stored.names}: there must be at "
             "least one, and no name twice, because columns are found by name. Rename or add columns"
         )
     return stored.remove_metadata()
@@ -98,21 +102,49 @@ def fit(rows: Any, stored: pa.Schema, channel: str) -> pa.Table:
     )
 
 
+def _as_stored(schema: pa.Schema) -> pa.Schema:
+    from deltalake import Schema  # here, since workers use `fit` alone and should start fast
+
+    return pa.schema(Schema.from_arrow(schema).to_arrow())
+
+
+def _reason(error: Exception) -> str:
+    """Give an error's first line: behind it, Delta tells where in its own code it was."""
+    return str(error).splitlines()[0].removesuffix(".") if str(error) else type(error).__name__
+
+
+def _unknown_to_delta(schema: ChannelSchema) -> str:
+    """Name the columns whose types Delta does not store, behind a comma; or nothing."""
+    if not isinstance(schema, pa.Schema):
+        return ""
+    unknown = []
+    for field in schema:
+        try:
+            _as_stored(pa.schema([field]))
+        except Exception:  # noqa: BLE001 - raised above
+            unknown.append(f"{field.name!r} ({field.type})")
+    return f", which is about {', '.join(unknown)}" if unknown else ""
+
+
 def _parse(text: str) -> StructType:
     schema = StructType()
-    for column in _split(text):
-        name, _, kind = column.strip().partition(" ")
-        kind = kind.strip().lower()
-        schema = schema.add(name, _DDL_NAMES.get(kind, kind))
+    for part in _split(text):
+        column = _COLUMN.fullmatch(part)
+        if column is None:
+            raise ValueError(f"{part.strip()!r} is no name and type")
+        quoted, plain, kind = column.groups()
+        name = plain if quoted is None else quoted.replace("``", "`")
+        schema = schema.add(name, _DDL_NAMES.get(kind.lower(), kind.lower()))
     return schema
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas outside of parentheses: ``a decimal(10,2), b long`` has two columns."""
-    parts, depth = [""], 0
+    """Split at commas outside of parentheses and quotes: ``a decimal(10,2), `b,c` long`` at one."""
+    parts, depth, is_quoted = [""], 0, False
     for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
+        is_quoted ^= character == "`"
+        depth += 0 if is_quoted else {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0 and not is_quoted:
             parts.append("")
         else:
             parts[-1] += character

@@ -330,7 +330,7 @@ def test_show_prints_guarded_commands(file):
 
 def test_the_installed_command_runs_and_stays_plain_in_a_pipe(file):
     ran = subprocess.run(
-        [sys.executable, "-c", "from streamproof.cli import main; main()", "check", file],
+        [sys.executable, "-m", "streamproof", "check", file],
         capture_output=True,
         text=True,
         check=False,

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings.sunion.merge import Arrivals, Emission, Merge, initial_state
 from streamproof.spark_bindings.sunion.pack import ORIGIN, Pack
-from streamproof.spark_bindings.sunion.pending import Pending
+from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import STREAM, from_blob
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -144,7 +144,9 @@ class Blobs(dict[tuple[int, int], bytes]):
 
 def stored(settings: Settings) -> str:
     """Give the text of a serializer that has seen no batch."""
-    return encode(initial_state(settings), {}, settings, settings, -1)
+    return encode(
+        initial_state(settings), Index.before_the_first_row(settings), settings, settings, -1
+    )
 
 
 @dataclass
@@ -180,10 +182,10 @@ class Replica:
         """Merge what arrived, from the state as it was stored."""
         if self.stored is None:
             self.stored = stored(self.settings)
-        node, waiting, settings = decode(self.stored, self.settings, now_ms)
-        merge = Merge(settings, node, Pending(self.blobs, waiting), now_ms)
+        node, index, settings = decode(self.stored, self.settings, now_ms)
+        merge = Merge(settings, node, Pending(self.blobs, index), now_ms)
         emissions = list(merge.on_batch(arrivals))
-        self.stored = encode(merge.node, merge.waiting, settings, self.settings, now_ms)
+        self.stored = encode(merge.node, merge.index, settings, self.settings, now_ms)
         self.said += emissions
         return emissions
 

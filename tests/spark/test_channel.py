@@ -15,6 +15,7 @@ from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.data_files import write_file
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
+    DamagedFile,
     FencedDriver,
     InconsistentCut,
     WrongArgument,
@@ -26,7 +27,7 @@ from streamproof.spark_bindings.failpoints import Failpoint
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
 from streamproof.spark_bindings.schema import spark_schema, stored_schema
 
-SCHEMA = stored_schema("id long, name string", "rows")
+SCHEMA = stored_schema("id long, name string", "channel 'rows'")
 FIRST, SECOND = SnapshotId("000001"), SnapshotId("000002")
 
 
@@ -123,7 +124,7 @@ def test_a_channel_of_a_query_cannot_be_fed(tmp_path: Path) -> None:
 
 def test_another_schema_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongSchema, match="stores .id int64, name string."):
-        make(tmp_path / "rows").require_schema(stored_schema("id string", "rows"))
+        make(tmp_path / "rows").require_schema(stored_schema("id string", "channel 'rows'"))
 
 
 def test_a_batch_is_appended_once_but_runs_again(tmp_path: Path, batches: dict[str, int]) -> None:
@@ -252,6 +253,18 @@ def test_a_lost_commit_or_file_is_reported(tmp_path: Path) -> None:
         channel.rows()
 
 
+@pytest.mark.parametrize("text", ["", "{", '{"add": {}}', "[1]", '{"commitInfo": 3}'])
+def test_a_damaged_commit_is_reported(tmp_path: Path, text: str) -> None:
+    channel = make(tmp_path / "rows")
+    channel.append(rows(1))
+    channel_log.commit_file(channel.path, Position(1)).write_text(text)
+    with pytest.raises(DamagedFile, match=r"_delta_log/0*1\.json is not what was written"):
+        channel.rows()
+    if text in ("", "{"):
+        with pytest.raises(DamagedFile, match=r"the Delta table .*rows is not what was written"):
+            Channel(channel.path, ChannelName("rows"), pipeline="p")
+
+
 def test_a_file_without_rows_is_not_written(tmp_path: Path) -> None:
     assert write_file(tmp_path, "x", SCHEMA, iter(rows().to_batches())) is None
     assert list(tmp_path.iterdir()) == []
@@ -275,22 +288,33 @@ def test_many_positions_are_read_back_in_order(tmp_path: Path) -> None:
             "t timestamp, d date, x double",
             {"t": "timestamp[us, tz=UTC]", "d": "date32[day]", "x": "double"},
         ),
+        (
+            "`a b` long, `c``, (d` string, e.f long",
+            {"a b": "int64", "c`, (d": "string", "e.f": "int64"},
+        ),
         (pa.schema([("l", pa.list_(pa.large_string()))]), {"l": "list<element: string>"}),
     ],
-    ids=["simple", "ddl", "time", "arrow"],
+    ids=["simple", "ddl", "time", "quoted", "arrow"],
 )
 def test_a_schema_is_stored_as_delta_has_it(declared: Any, stored: dict[str, str]) -> None:
-    found = stored_schema(declared, "c")
+    found = stored_schema(declared, "channel 'c'")
     assert {field.name: str(field.type) for field in found} == stored
-    assert stored_schema(spark_schema(found), "c") == found
+    assert stored_schema(spark_schema(found), "channel 'c'") == found
 
 
-@pytest.mark.parametrize("wrong", ["", "a", "a frog", "a long, a long"])
+@pytest.mark.parametrize("wrong", ["", "a", "a frog", "a long, a long", "`a long", "`a`b long"])
 def test_a_malformed_schema_is_refused(wrong: str) -> None:
     with pytest.raises(WrongSchema):
-        stored_schema(wrong, "c")
+        stored_schema(wrong, "channel 'c'")
+
+
+def test_a_type_that_delta_lacks_is_told_with_its_column() -> None:
+    declared = pa.schema([("id", pa.int64()), ("wait", pa.duration("us"))])
+    with pytest.raises(WrongSchema, match=r"which is about 'wait' \(duration\[us\]\)") as refused:
+        stored_schema(declared, "channel 'c'")
+    assert len(str(refused.value)) < 400
 
 
 def test_a_schema_of_a_wrong_type_is_refused() -> None:
     with pytest.raises(WrongArgument, match="key string, value long"):
-        stored_schema(["a"], "c")
+        stored_schema(["a"], "channel 'c'")

@@ -183,7 +183,11 @@ def test_wrong_arguments_are_refused(
 
 @pytest.mark.parametrize(
     ("made", "kind"),
-    [("make_ym_interval(1, 2)", "interval year to month"), ("parse_json('{}')", "variant")],
+    [
+        ("make_ym_interval(1, 2)", "interval year to month"),
+        ("parse_json('{}')", "variant"),
+        ("array()", "array<void>"),
+    ],
 )
 def test_a_type_that_python_lacks_is_refused(spark: SparkSession, made: str, kind: str) -> None:
     with pytest.raises(WrongSchema, match=f"column 'other' of type {kind}"):

@@ -46,7 +46,10 @@ def test_a_duration_is_read_exactly(duration: str | timedelta, expected: int) ->
         "30",
         "+30",
         "+30 s",
-        "-1 s",
+        "--1 s",
+        "1 h -1 s",
+        "-",
+        "-" * 5_000 + "1 s",
         "30,5 s",
         "500 ns",
         "nan",
@@ -79,7 +82,15 @@ def test_parts_of_a_microsecond_are_refused(duration: str | timedelta) -> None:
 
 @pytest.mark.parametrize(
     "duration",
-    ["0 s", timedelta(0), timedelta(seconds=-1), "36501 days", timedelta.max, "9" * 18 + " weeks"],
+    [
+        "0 s",
+        "-1 s",
+        timedelta(0),
+        timedelta(seconds=-1),
+        "36501 days",
+        timedelta.max,
+        "9" * 18 + " weeks",
+    ],
     ids=str,
 )
 def test_a_duration_out_of_bounds_is_refused(duration: str | timedelta) -> None:

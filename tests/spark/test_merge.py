@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import Key, precedes
-from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
+from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PARTITION, Pack
@@ -146,18 +146,6 @@ def test_a_row_without_time_or_position_is_late():
     said = replica.merge({"ewr": [pa.concat_tables([rows, broken])]})
     assert kinds(said) == ["LATE"]
     assert said[0].rows["text"].to_pylist() == ["a", "b"]
-
-
-def test_a_position_that_occurs_twice_is_refused():
-    with pytest.raises(RepeatedPosition, match="stream 'jfk' has the position 4 twice"):
-        Replica().batch(jfk=[Row(3, 4), Row(3, 4)])
-
-
-def test_a_repeated_position_is_found_across_batches():
-    replica = Replica()
-    replica.batch(jfk=[Row(3, 4)])
-    with pytest.raises(RepeatedPosition, match="position 4 twice"):
-        replica.batch(jfk=[Row(3, 4), Row(40, 5)], ewr=[Row(40, 0)])
 
 
 def test_a_serializer_without_rows_learns_of_progress():
@@ -328,8 +316,8 @@ def test_what_an_input_that_lags_for_ever_has_passed_is_corrected(policy):
     for second in range(seconds):
         late = [Row(second - lag, second - lag)] if second >= lag else []
         replica.batch(second * 1_000, ewr=[Row(second, second)], jfk=late)
-        _, waiting, _ = decode(replica.stored, replica.settings, second * 1_000)
-        held.append(sum(part.rows for part in waiting.values()))
+        _, index, _ = decode(replica.stored, replica.settings, second * 1_000)
+        held.append(sum(part.rows for part in index.waiting.values()))
     stable = replica.view()[0]
     whole = {"ewr": rows_of(range(seconds)), "jfk": rows_of(range(seconds - lag))}
     assert stable == reference(whole)[0][: len(stable)]
@@ -366,7 +354,8 @@ def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
         if data.draw(st.booleans()):
             now_ms += data.draw(st.integers(0, WAIT_MS))
             replica.run(NOTHING, now_ms)
-        node, waiting, _ = decode(replica.stored, replica.settings, now_ms)
+        node, index, _ = decode(replica.stored, replica.settings, now_ms)
+        waiting = index.waiting
         assert len(replica.view()[1]) == node.tentative
         assert node.tentative == sum(part.shown_rows for part in waiting.values())
         if policy is not Policy.SUSPEND:

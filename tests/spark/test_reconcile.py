@@ -15,6 +15,7 @@ from pyspark.sql import functions as sf
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
+    DamagedFile,
     FencedDriver,
     ForeignTable,
     WrongArgument,
@@ -57,9 +58,14 @@ class Table:
         return self.spark.createDataFrame(tuples, self.columns).coalesce(1)
 
     def apply(self, batch: int, *tuples: tuple[object, ...]) -> None:
+        self.log("offsets", batch)
         self.sink.on_batch(self.frame(list(tuples)), batch)
-        (self.place / "checkpoint" / "commits").mkdir(exist_ok=True)
-        (self.place / "checkpoint" / "commits" / str(batch)).touch()
+        self.log("commits", batch)
+
+    def log(self, kind: str, batch: int) -> None:
+        """Note in the checkpoint what Spark would."""
+        (self.place / "checkpoint" / kind).mkdir(exist_ok=True)
+        (self.place / "checkpoint" / kind / str(batch)).touch()
 
     def rows(self, name: str = "table") -> list[tuple[object, ...]]:
         found = DeltaTable(self.place / name).to_pyarrow_table().select(self.frame([]).columns)
@@ -175,6 +181,40 @@ def test_a_table_and_its_checkpoint_belong_together(spark: SparkSession, tmp_pat
     assert table.rows() == [(1, "INSERTION", 0), (2, "INSERTION", 1)]
 
 
+def test_a_checkpoint_that_is_behind_its_table_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    for kind in ("offsets", "commits"):
+        shutil.rmtree(tmp_path / "checkpoint" / kind)
+    with pytest.raises(ForeignTable, match="has batch 0 .* knows nothing of that batch"):
+        table.open()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"id": 3}', "\0"])
+def test_a_damaged_identity_is_told(spark: SparkSession, tmp_path: Path, text: str) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    (tmp_path / "checkpoint" / "metadata").write_text(text)
+    with pytest.raises(DamagedFile, match="checkpoint/metadata is not what was written there"):
+        table.open()
+
+
+@pytest.mark.parametrize("damage", ["cut", "removed", "emptied"])
+def test_a_damaged_log_is_told(spark: SparkSession, tmp_path: Path, damage: str) -> None:
+    table = Table(spark, tmp_path)
+    for batch in range(3):
+        table.apply(batch, (batch, "INSERTION", batch), (None, "BOUNDARY", batch + 1))
+    commit = tmp_path / "table" / "_delta_log" / f"{2:020}.json"
+    if damage == "removed":
+        commit.unlink()
+    else:
+        commit.write_bytes(commit.read_bytes()[:50] if damage == "cut" else b"")
+    with pytest.raises(DamagedFile, match=r"table/_delta_log.* from a backup"):
+        table.open()
+
+
 def test_of_two_queries_that_begin_on_one_table_one_is_refused(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -264,7 +304,12 @@ def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_pat
     for inside in (tmp_path / "t" / "late", tmp_path / "c" / "late"):
         with pytest.raises(WrongArgument, match="outside of the others"):
             reconcile(rate, tmp_path / "t", tmp_path / "c", late=inside)
-    for trigger in ({"every": "1 s"}, {"processingTime": 1}, {"availableNow": False}):
+    for trigger in (
+        {"every": "1 s"},
+        {"processingTime": 1},
+        {"availableNow": False},
+        {"continuous": "1 s"},
+    ):
         with pytest.raises(WrongArgument, match="the trigger .*No query was started"):
             reconcile(rate, tmp_path / "t", tmp_path / "c", **trigger)
     assert not (tmp_path / "t").exists()

@@ -9,14 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
+from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion import pack, rows
 from streamproof.spark_bindings.sunion.rows import (
     as_column,
     canonical,
     from_blob,
     in_blobs,
-    join_in_order,
     to_blob,
 )
 from tests.spark.merging import SCHEMA, SETTINGS, Replica, Row, kinds, rows_of, table
@@ -140,14 +139,6 @@ def test_times_before_1970_and_in_year_9999_are_times() -> None:
     stable = [emission.rows for emission in replica.said if emission.rows is not None]
     times = [time for part in stable for time in part["ts"].cast("int64").to_pylist()]
     assert times == [second * 1_000_000 for second in years[:-1] for _ in range(2)]
-
-
-def test_a_repeated_position_is_told_of_any_year() -> None:
-    times = pa.array([2**62, 2**62], SCHEMA.field("ts").type)
-    twice = pa.table({"ts": times, "seq": [4, 4], "text": ["a", "b"]}, schema=SCHEMA)
-    stream = pa.array(np.zeros(2, np.int8))
-    with pytest.raises(RepeatedPosition, match="position 4 twice"):
-        join_in_order([twice.append_column(rows.STREAM, stream)], SETTINGS)
 
 
 def test_a_bucket_of_a_microsecond() -> None:

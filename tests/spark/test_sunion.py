@@ -202,7 +202,11 @@ def stream(spark: SparkSession) -> DataFrame:
         ({"bucket": 60}, WrongArgument, "bucket=60, which is no duration"),
         ({"bucket": "60"}, WrongArgument, "bucket='60', which is no duration"),
         ({"bucket": timedelta(0)}, WrongArgument, "at least 1 microseconds"),
-        ({"lateness": "-1 second"}, WrongArgument, "lateness='-1 second', which is no duration"),
+        (
+            {"lateness": "-1 second"},
+            WrongArgument,
+            "lateness='-1 second'. It must be at least 0",
+        ),
         ({"max_delay": "0 seconds"}, WrongArgument, "max_delay='0 seconds'"),
         ({"policy": "process"}, WrongArgument, "policy='process'"),
         ({"margin": 1.5}, WrongArgument, "margin=1.5"),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from deltalake import DeltaTable, Transaction
+from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 
 from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
@@ -25,6 +25,7 @@ from streamproof.spark_bindings.names import Position, Turn
 from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import Output
+from streamproof.spark_bindings.tables import open_table
 
 PAIR_KEY = "streamproof.pair"
 COPY_KEY = "streamproof.copy"
@@ -65,7 +66,7 @@ class ChannelClient:
         self._lane = pair.partition
         self._turns = f"turns:{pipeline}:{pair.name}"
         self._primary = f"primary:{pipeline}:{pair.name}"
-        self._table = DeltaTable(channel.path)
+        self._table = open_table(channel.path)
         self._read = Position(0)
 
     def begin(self, turn: Turn) -> list[Delivery]:

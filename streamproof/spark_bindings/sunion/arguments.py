@@ -217,7 +217,7 @@ def _require_types(schema: StructType) -> None:
 def _is_known_to_python(data_type: DataType) -> bool:
     try:
         to_arrow_type(data_type, timezone="UTC")
-    except PySparkTypeError:
+    except (PySparkTypeError, ValueError):  # of a void inside of another type
         return False
     return not isinstance(data_type, VariantType)  # which becomes a struct like any other
 

@@ -84,7 +84,9 @@ def _exact(duration: Duration) -> Fraction | None:
             getattr(duration, "nanoseconds", 0), 1000
         )
     text = duration.strip().lower()
-    parts = _PART.findall(text) if _WHOLE.fullmatch(text) else []
+    positive = text.removeprefix("-")  # less than nothing is a duration, but too short a one
+    parts = _PART.findall(positive) if _WHOLE.fullmatch(positive) else []
     if not parts or any(unit not in _UNITS for _, unit in parts):
         return None
-    return sum((Fraction(number) * _UNITS[unit] for number, unit in parts), Fraction(0))
+    total = sum((Fraction(number) * _UNITS[unit] for number, unit in parts), Fraction(0))
+    return total if positive == text else -total

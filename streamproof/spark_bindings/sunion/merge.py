@@ -25,8 +25,9 @@ from streamproof.protocols.dpc import (
     Undo,
 )
 from streamproof.protocols.sunion import EmitStable, is_late
-from streamproof.spark_bindings.sunion.pending import Pending, Waiting
+from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress
+from streamproof.spark_bindings.sunion.repeats import set_apart
 from streamproof.spark_bindings.sunion.rows import (
     by_value,
     in_blobs,
@@ -112,9 +113,9 @@ class Merge:
             yield from self._step(self._emit_tentative)
 
     @property
-    def waiting(self) -> dict[int, Waiting]:
-        """What waits now, by bucket."""
-        return self._pending.waiting
+    def index(self) -> Index:
+        """Of what waits now."""
+        return self._pending.index
 
     def _receive(self, arrivals: Arrivals) -> Iterator[Emission]:
         on_time = []
@@ -128,10 +129,19 @@ class Merge:
                 if unplaced.num_rows:
                     yield Emission(TupleType.LATE, unplaced)
                 on_time.append(placed)
-        self._arrived = join_in_order(on_time, self._settings)
+        yield from self._set_apart(join_in_order(on_time, self._settings))
         for stream, progress in arrivals.progress.items():
             boundary = progress.end(self.node.serializer.boundary[stream])
             self.node, _ = dpc.on_boundary(self.node, stream, boundary)
+
+    def _set_apart(self, arrived: pa.Table | None) -> Iterator[Emission]:
+        """Keep what is new; a copy of a row that is here is late, as it would be behind it."""
+        if arrived is None:
+            return
+        like = self._pending.like(arrived, self._settings)
+        self._arrived, copies = set_apart(arrived, like, self._settings)
+        if copies.num_rows:
+            yield Emission(TupleType.LATE, copies)
 
     def _are_late(self, stream: str, rows: pa.Table, progress: Progress) -> Booleans:
         """Ask the machine for all rows at once: a boundary and a bucket for each."""

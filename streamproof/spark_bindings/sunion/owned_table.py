@@ -18,9 +18,11 @@ from deltalake.transaction import AddAction, RemoveAction
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.commits import add_action, fenced
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
+from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
+from streamproof.spark_bindings.tables import open_table
 
 _ATTEMPTS_MAX = 20
 _OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}
@@ -38,7 +40,9 @@ class OwnedTable:
     Raises
     ------
     WrongSchema : if it exists with other columns
-    ForeignTable : if it is absent though the query has run, or another query has written it
+    ForeignTable : if it is absent though the query has run, is ahead of the query, or another one
+        has written it
+    DamagedFile : if its log, or the checkpoint's identity, cannot be read
     """
 
     def __init__(self, path: Path, schema: pa.Schema, checkpoint: Checkpoint) -> None:
@@ -47,10 +51,10 @@ class OwnedTable:
         if not DeltaTable.is_deltatable(str(path)):
             self._refuse_if_run("does not exist")
             DeltaTable.create(path, schema=schema, partition_by=self._partition_by, mode="ignore")
-        self._table = DeltaTable(path)
+        self._table = open_table(path)
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists()
-        self._newest(checkpoint.identity() if started else "")
+        self._refuse_if_ahead(self._newest(checkpoint.identity() if started else ""))
 
     @property
     def file_schema(self) -> pa.Schema:
@@ -174,6 +178,16 @@ class OwnedTable:
                 f"the table {self.path} {what}, though the checkpoint {self._checkpoint.path} has "
                 f"been through batch {last}. The rows of those batches would never be there. Put "
                 "the table back; or begin anew, without checkpoint, table and late table"
+            )
+
+    def _refuse_if_ahead(self, newest: int | None) -> None:
+        if newest is not None and not self._checkpoint.is_planned(BatchId(newest)):
+            raise ForeignTable(
+                f"the table {self.path} has batch {newest} of the query with the checkpoint "
+                f"{self._checkpoint.path}, which knows nothing of that batch: files of it are "
+                "gone, or an older copy is in its place. The query would begin at an earlier "
+                "batch, and write rows again. Put the checkpoint back; or begin anew, without "
+                "checkpoint, table and late table"
             )
 
     def _require_schema(self, schema: pa.Schema) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
-from streamproof.spark_bindings.sunion.rows import from_blob, to_blob
+from streamproof.spark_bindings.sunion.rows import STREAM, from_blob, integers, to_blob
+from streamproof.spark_bindings.sunion.settings import Integers, Settings
+
+_NO_POSITION = -(2**63)
+"""Below all others, or equal to the first one: then that row is looked for where there is none."""
 
 
 class BlobStore(Protocol):
@@ -41,18 +47,43 @@ class Waiting:
     since_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What is known of the rows without opening a blob.
+
+    Attributes
+    ----------
+    waiting : per bucket, what of it waits
+    highest : per stream, in the order of `Settings.streams`, the highest position that ever came
+    """
+
+    waiting: Mapping[int, Waiting]
+    highest: tuple[int, ...]
+
+    @staticmethod
+    def before_the_first_row(settings: Settings) -> Index:
+        """Give that of no rows."""
+        return Index({}, (_NO_POSITION,) * len(settings.streams))
+
+
 class Pending:
     """Rows by bucket. A batch adds one blob a bucket, and rewrites none.
 
     Parameters
     ----------
     store : where the blobs are
-    waiting : per bucket, what is there; whoever keeps the machine's state keeps it too
+    index : of them; whoever keeps the machine's state keeps it too
     """
 
-    def __init__(self, store: BlobStore, waiting: dict[int, Waiting]) -> None:
-        self._store, self.waiting = store, waiting
+    def __init__(self, store: BlobStore, index: Index) -> None:
+        self._store, self.waiting = store, dict(index.waiting)
+        self._highest: Integers = np.array(index.highest, np.int64)
         self._fresh: dict[tuple[int, int], pa.Table] = {}  # of this batch: not read back
+
+    @property
+    def index(self) -> Index:
+        """What whoever goes on with these rows has to know."""
+        return Index(self.waiting, tuple(self._highest.tolist()))
 
     def add(self, bucket: int, rows: pa.Table, now_ms: int) -> None:
         """Keep rows of a bucket."""
@@ -95,6 +126,24 @@ class Pending:
                 taken.append(self._read(bucket, number))
                 self._store.remove(bucket, number)
         return taken
+
+    def like(self, arrived: pa.Table, settings: Settings) -> list[pa.Table]:
+        """Give rows that wait, among them all that have time, stream and position of one of these.
+
+        Positions rise along a stream, so that there mostly are none, and no blob is opened: only
+        what goes back in its stream may have been there before.
+        """
+        streams = integers(arrived[STREAM])
+        positions = integers(arrived[settings.position])
+        back = positions <= self._highest[streams]
+        np.maximum.at(self._highest, streams, positions)
+        buckets = np.unique(settings.buckets(integers(arrived[settings.time])[back])).tolist()
+        return [
+            self._read(bucket, number)
+            for bucket in buckets
+            if bucket in self.waiting
+            for number in range(self.waiting[bucket].blobs)
+        ]
 
     def show(self, begin: int, end: int) -> list[pa.Table]:
         """Give the rows of some buckets that have not been shown; they stay, as shown."""

@@ -67,13 +67,13 @@ class SerializerProcessor(StatefulProcessor):
     def _run(self, key: Any, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
         now_ms = timers.getCurrentProcessingTimeInMs()
         # First, since it refuses another number of serializers, of which some have no number here.
-        node, waiting, settings = self._state.load(now_ms)
+        node, index, settings = self._state.load(now_ms)
         serializer = self._numbers[int(key[0])]
-        merge = Merge(settings, node, Pending(self._state, dict(waiting)), now_ms)
+        merge = Merge(settings, node, Pending(self._state, index), now_ms)
         for emission in merge.on_batch(arrivals):
             yield from _frames(serializer, emission)
-        if (merge.node, merge.waiting, self._settings) != (node, waiting, settings):
-            self._state.save(merge.node, merge.waiting, settings, now_ms)
+        if (merge.node, merge.index, self._settings) != (node, index, settings):
+            self._state.save(merge.node, merge.index, settings, now_ms)
         self._register_timers(merge, now_ms)
 
     def _register_timers(self, merge: Merge, now_ms: int) -> None:
@@ -85,7 +85,7 @@ class SerializerProcessor(StatefulProcessor):
         wait_ms = self._settings.wait_ms
         if wait_ms is None:
             return
-        due = {part.since_ms + wait_ms for part in merge.waiting.values()}
+        due = {part.since_ms + wait_ms for part in merge.index.waiting.values()}
         ahead = [due_ms for due_ms in due if due_ms > now_ms]
         for due_ms in {min(ahead), max(ahead)} if ahead else set():
             self._handle.registerTimer(due_ms)

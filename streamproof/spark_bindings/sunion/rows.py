@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamproof.spark_bindings.errors import RepeatedPosition, WrongArgument
-from streamproof.spark_bindings.sunion.settings import Booleans, Integers, Settings
+from streamproof.spark_bindings.errors import WrongArgument
+from streamproof.spark_bindings.sunion.settings import Integers, Settings
 
 STREAM = "__stream"
 """The column that says which stream a row came from, by number."""
@@ -99,11 +99,7 @@ def split_placed(rows: Any, settings: Settings) -> tuple[Any, Any]:
 def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | None:
     """Sort rows by time, then stream, then position: the order of `protocols.sunion.precedes`.
 
-    Give None if there are none.
-
-    Raises
-    ------
-    RepeatedPosition : if a stream has a position twice at one time
+    Rows that are alike in these stay as they were. Give None if there are none.
     """
     filled = [part for part in parts if part.num_rows]
     if not filled:
@@ -115,35 +111,18 @@ def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | N
     # costs little, and ties mostly come out right.
     order = np.argsort(times, kind="stable")
     ties = np.flatnonzero(np.diff(times[order]) == 0)
-    if not _rising(streams, positions, order[ties], order[ties + 1]).all():
+    if not _in_order(streams, positions, order[ties], order[ties + 1]):
         order = np.lexsort((positions, streams, times))
-        ties = np.flatnonzero(np.diff(times[order]) == 0)
-        distinct = _rising(streams, positions, order[ties], order[ties + 1])
-        if not distinct.all():
-            _refuse_twice(rows.slice(int(order[ties[np.argmin(distinct)]]), 1), settings)
     if np.array_equal(order, np.arange(len(order))):
         return rows
     return rows.take(pa.array(order))
 
 
-def _rising(streams: Any, positions: Integers, left: Integers, right: Integers) -> Booleans:
-    """Tell which pairs of rows of equal time are in order."""
+def _in_order(streams: Any, positions: Integers, left: Integers, right: Integers) -> bool:
+    """Tell whether pairs of rows of equal time are in order."""
     same = streams[left] == streams[right]
-    rising: Booleans = (streams[left] < streams[right]) | (
-        same & (positions[left] < positions[right])
-    )
-    return rising
-
-
-def _refuse_twice(row: pa.Table, settings: Settings) -> NoReturn:
-    stream = settings.streams[row[STREAM][0].as_py()]
-    position = row[settings.position][0].as_py()
-    time = row[settings.time].cast(pa.string())[0].as_py()  # Python has no year 10000
-    raise RepeatedPosition(
-        f"stream {stream!r} has the position {position} twice, at {time}. Their order would be an "
-        f"accident, and differ from run to run. Make {settings.position!r} unique within each "
-        "stream, or drop the duplicates before sunion"
-    )
+    rising = (streams[left] < streams[right]) | (same & (positions[left] <= positions[right]))
+    return bool(rising.all())
 
 
 def by_value(rows: pa.Table, values: Integers) -> Iterator[tuple[int, pa.Table]]:

@@ -21,7 +21,7 @@ from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
 from streamproof.spark_bindings.sunion.lasting import check_lasting
 from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
-from streamproof.spark_bindings.sunion.pending import Waiting
+from streamproof.spark_bindings.sunion.pending import Index, Waiting
 from streamproof.spark_bindings.sunion.settings import Settings
 
 _MACHINE = StructType([StructField("machine", StringType())])
@@ -41,8 +41,8 @@ class SerializerState:
         self._machine = handle.getValueState("machine", _MACHINE)
         self._blobs = handle.getMapState("pending", _BLOB_KEY, _BLOB)
 
-    def load(self, now_ms: int) -> tuple[MergeState, dict[int, Waiting], Settings]:
-        """Read the machine, what waits by bucket, and the settings for this batch.
+    def load(self, now_ms: int) -> tuple[MergeState, Index, Settings]:
+        """Read the machine, the index of what waits, and the settings for this batch.
 
         Parameters
         ----------
@@ -54,21 +54,20 @@ class SerializerState:
         """
         stored = self._machine.get()
         if stored is None:
-            return initial_state(self._settings), {}, self._settings
+            nothing = Index.before_the_first_row(self._settings)
+            return initial_state(self._settings), nothing, self._settings
         return decode(stored[0], self._settings, now_ms)
 
-    def save(
-        self, node: MergeState, waiting: dict[int, Waiting], in_force: Settings, now_ms: int
-    ) -> None:
+    def save(self, node: MergeState, index: Index, in_force: Settings, now_ms: int) -> None:
         """Write what `load` is to give, later in this batch or in the next one.
 
         Parameters
         ----------
-        node, waiting : the machine, and what waits by bucket
+        node, index : the machine, and the index of what waits
         in_force : what `load` gave
         now_ms : as for `load`
         """
-        self._machine.update((encode(node, waiting, in_force, self._settings, now_ms),))
+        self._machine.update((encode(node, index, in_force, self._settings, now_ms),))
 
     def get(self, bucket: int, number: int) -> bytes:
         """Read a blob that is there."""
@@ -85,18 +84,12 @@ class SerializerState:
         self._blobs.removeKey((bucket, number))
 
 
-def encode(
-    node: MergeState,
-    waiting: dict[int, Waiting],
-    in_force: Settings,
-    told: Settings,
-    now_ms: int,
-) -> str:
+def encode(node: MergeState, index: Index, in_force: Settings, told: Settings, now_ms: int) -> str:
     """Write a serializer's state as text.
 
     Parameters
     ----------
-    node, waiting : the machine, and what waits by bucket
+    node, index : the machine, and the index of what waits
     in_force, told : the settings of this batch, and of the next one
     now_ms : when this batch began
     """
@@ -112,14 +105,13 @@ def encode(
             "reached": node.reached,
             "stable": node.stable,
             "tentative": node.tentative,
-            "waiting": [[bucket, *astuple(part)] for bucket, part in sorted(waiting.items())],
+            "waiting": [[bucket, *astuple(part)] for bucket, part in sorted(index.waiting.items())],
+            "highest": index.highest,
         }
     )
 
 
-def decode(
-    text: str, settings: Settings, now_ms: int
-) -> tuple[MergeState, dict[int, Waiting], Settings]:
+def decode(text: str, settings: Settings, now_ms: int) -> tuple[MergeState, Index, Settings]:
     """Read what `encode` wrote; see `SerializerState.load`.
 
     A batch runs with the wait and the policy that the batch before was told, in all of its calls.
@@ -139,4 +131,6 @@ def decode(
         stable=stored["stable"],
         tentative=stored["tentative"],
     )
-    return node, {bucket: Waiting(*part) for bucket, *part in stored["waiting"]}, settings
+    waiting = {bucket: Waiting(*part) for bucket, *part in stored["waiting"]}
+    unknown = Index.before_the_first_row(settings).highest  # where an older version wrote it
+    return node, Index(waiting, tuple(stored.get("highest", unknown))), settings

@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StringType
 
 from streamproof.spark_bindings import _spark
@@ -71,6 +72,7 @@ def reconcile(
         or the checkpoint was written with other settings of the merge
     WrongSchema : if a table exists with other columns
     ForeignTable : if a table is another query's, or lacks what this one has written
+    DamagedFile : if the log of a table, or a file of the checkpoint, cannot be read
     """
     _require_merged(merged)
     place = _local("table", table)
@@ -83,21 +85,7 @@ def reconcile(
             f"checkpoint={str(progress)!r}. Each needs a directory of its own, outside of the "
             "others: Delta deletes what it does not know in a table's. Name three"
         )
-    writer = merged.writeStream.option("checkpointLocation", str(progress))
-    if merged.schema[TUPLE_TYPE].metadata.get(BOUNDED) and {"availableNow", "once"} & {*trigger}:
-        raise WrongArgument(
-            f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its "
-            "clock makes batches for ever, so the query would never end. Write for example "
-            'processingTime="1 second" and stop the query, or leave out max_delay'
-        )
-    if trigger:
-        try:
-            writer = writer.trigger(**trigger)
-        except (TypeError, ValueError, PySparkException) as error:
-            raise WrongArgument(
-                f"reconcile was given the trigger {trigger!r}: {error}. No query was started. "
-                'Write for example processingTime="1 second", or availableNow=True'
-            ) from error
+    writer = _triggered(merged, trigger).option("checkpointLocation", str(progress))
     sink = TableSink(merged, place, behind, Checkpoint(progress))
     check_written(progress, json.loads(merged.schema[TUPLE_TYPE].metadata.get(LASTING, "{}")))
     return writer.foreachBatch(sink.on_batch).start()
@@ -125,6 +113,30 @@ def _require_merged(merged: DataFrame) -> None:
             f"reconcile was given a DataFrame without the column {SERIALIZER!r}, though its rows "
             "were merged by several. An UNDO of one would remove rows of all. Keep that column"
         )
+
+
+def _triggered(merged: DataFrame, trigger: dict[str, Any]) -> DataStreamWriter:
+    bounded = merged.schema[TUPLE_TYPE].metadata.get(BOUNDED)
+    if bounded and {"availableNow", "once"} & {*trigger}:
+        raise WrongArgument(
+            f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its "
+            "clock makes batches for ever, so the query would never end. Write for example "
+            'processingTime="1 second" and stop the query, or leave out max_delay'
+        )
+    if "continuous" in trigger:
+        raise WrongArgument(
+            f"reconcile was given the trigger {trigger!r}, but a table is written batch by batch. "
+            'No query was started. Write for example processingTime="1 second"'
+        )
+    if not trigger:
+        return merged.writeStream
+    try:
+        return merged.writeStream.trigger(**trigger)
+    except (TypeError, ValueError, PySparkException) as error:
+        raise WrongArgument(
+            f"reconcile was given the trigger {trigger!r}: {error}. No query was started. "
+            'Write for example processingTime="1 second", or availableNow=True'
+        ) from error
 
 
 def _local(argument: str, place: Path | str) -> Path:
@@ -162,7 +174,7 @@ class TableSink:
     """
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
-        schema = nullable(stored_schema(merged.schema, table.name))
+        schema = nullable(stored_schema(merged.schema, f"table {table.name!r}"))
         self._table = OwnedTable(table, schema, checkpoint)
         self._late = OwnedTable(late, schema, checkpoint)
         self._directories = {

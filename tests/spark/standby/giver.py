@@ -25,7 +25,7 @@ from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
 from streamproof.spark_bindings.wiring import Query
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = stored_schema("id long", "rows")
+SCHEMA = stored_schema("id long", "channel 'rows'")
 PAIR = Pair(Query("q", ("orders",), "rows", plan=lambda orders: orders, replicas=2))
 SILENT = 3
 """Every third turn gives no rows."""

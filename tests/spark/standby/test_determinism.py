@@ -22,7 +22,7 @@ from streamproof.spark_bindings.standby.digest import (
 )
 
 Plan = Callable[[DataFrame], DataFrame]
-SCHEMA = stored_schema("id long, name string", "rows")
+SCHEMA = stored_schema("id long, name string", "channel 'rows'")
 
 
 def stream(spark: SparkSession) -> DataFrame:

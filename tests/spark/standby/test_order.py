@@ -18,7 +18,7 @@ from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.turn_source import TurnReader
 
 LEFT, RIGHT = ChannelName("left"), ChannelName("right")
-SCHEMA = stored_schema("id long", "left")
+SCHEMA = stored_schema("id long", "channel 'left'")
 QUERY = Query(
     "q", inputs=("left", "right"), output="out", plan=lambda left, _: left, commits_per_batch_max=2
 )
