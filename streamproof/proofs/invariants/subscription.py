@@ -75,7 +75,7 @@ def a_request_asks_for_what_is_lacking(m: SubscriptionModel, s: State, d: Subscr
 
 
 def the_first_message_is_undo(m: SubscriptionModel, s: State, d: Subscriber, x: Slot) -> bool:
-    """V5: a connection begins with an UNDO, which takes nothing stable away."""
+    """V8: a connection begins with an UNDO, which takes nothing stable away."""
     connection, view = s.connections[d], s.views[d]
     nothing_sent = connection.is_open and connection.sent == 0
     first = is_under_way(m, s, d, x) and m.place[x] == 0
@@ -157,15 +157,19 @@ def messages_are_what_they_say(m: SubscriptionModel, s: State, d: Subscriber, x:
 
 
 def a_buffer_is_a_part_of_the_output(m: SubscriptionModel, s: State, u: Upstream) -> bool:
-    """B1: a replica keeps a part of the right output, and guesses only while an input fails."""
+    """B1: a replica keeps a part of the right output."""
     buffer = s.buffers[u]
     return (
         buffer.begin >= 0
         and buffer.stable >= 0
         and buffer.tentative >= 0
         and buffer.stable + buffer.tentative <= m.tuples
-        and implies(s.conditions[u] != Condition.UP_FAILURE, buffer.tentative == 0)
     )
+
+
+def who_does_not_fail_has_no_tail(m: SubscriptionModel, s: State, u: Upstream) -> bool:
+    """V5: a replica guesses only while an input fails; so what it feeds has no tail then (B2)."""
+    return implies(s.conditions[u] != Condition.UP_FAILURE, s.buffers[u].tentative == 0)
 
 
 def a_feed_is_behind_its_buffer(m: SubscriptionModel, s: State, d: Subscriber) -> bool:
@@ -204,6 +208,7 @@ INVARIANT = Invariant(
         the_last_message_fits_the_feed,
         messages_are_what_they_say,
         a_buffer_is_a_part_of_the_output,
+        who_does_not_fail_has_no_tail,
         a_feed_is_behind_its_buffer,
         nothing_is_forgotten_that_is_lacking,
     ),
