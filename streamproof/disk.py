@@ -31,3 +31,11 @@ def sync_directory(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_everything() -> None:
+    """Write all files of the machine through to the disk, whoever wrote them: it may take seconds.
+
+    Spark and Delta leave that to the operating system, and tell no names of what they have written.
+    """
+    os.sync()

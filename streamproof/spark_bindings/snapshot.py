@@ -20,7 +20,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import sync_directory
+from streamproof.disk import sync_directory, sync_everything
 from streamproof.spark_bindings.durable import (
     as_written,
     read_json,
@@ -224,10 +224,12 @@ class SnapshotFiles:
     ) -> None:
         """Write the manifest, after everything that it speaks of: the snapshot is complete.
 
-        Nothing happens if another driver has abandoned it.
+        It outlives the power: commits, checkpoints and states are on the disk before it. Nothing
+        happens if another driver has abandoned it.
         """
         if not self._settle(snapshot, "complete"):
             return
+        sync_everything()
         manifest = {
             "completed_at": _now(),
             "pairs": list(pairs),

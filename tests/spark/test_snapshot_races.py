@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from streamproof import disk
 from streamproof.spark_bindings import (
     Pipeline,
     Query,
@@ -50,6 +51,22 @@ def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(
     with pytest.raises(PurgedCheckpoint):
         own.copy_as_of(batch(5), tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
+
+
+def test_what_a_snapshot_speaks_of_is_on_the_disk_before_it_is_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[list[str]] = []
+
+    def sync() -> None:
+        place = tmp_path / "p" / "snapshots" / "000001"
+        synced.append(sorted(path.name for path in place.iterdir()))
+
+    monkeypatch.setattr(disk.os, "sync", sync)
+    complete(snapshot_by_hand(tmp_path / "p"))
+    assert len(synced) == 1
+    assert {"states", "channels", "checkpoints"} <= {*synced[0]}
+    assert "manifest.json" not in synced[0]
 
 
 def test_a_collector_that_was_frozen_leaves_a_complete_snapshot_whole(
