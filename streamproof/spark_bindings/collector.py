@@ -26,7 +26,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     feed_of,
 )
-from streamproof.spark_bindings.process import FeedProcess
+from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
 from streamproof.spark_bindings.standby.copies import PairDirectory, pairs_of
 from streamproof.spark_bindings.wiring import Query
@@ -88,10 +88,7 @@ class Collector:
         self._snapshots: SnapshotFiles = directory.snapshots
         self._participants = participants(queries, directory)
         self._channels = channels
-        self._feeds = [
-            FeedProcess(directory.feeds, channels[name], directory.snapshots)
-            for name in directory.wiring.sources
-        ]
+        self._feeds = Feeds(directory, channels)
         self._initiated: set[SnapshotId] = set()
         names = [participant.name for participant in self._participants]
         self._processes = [*map(feed_of, directory.wiring.sources), *names]
@@ -130,8 +127,7 @@ class Collector:
     def _initiate(self, snapshot: SnapshotId) -> None:
         """Begin it at every source, once: who asked for it may have been killed in between."""
         if snapshot not in self._initiated:
-            for feed in self._feeds:
-                feed.initiate(snapshot)
+            self._feeds.initiate(snapshot)
             self._initiated.add(snapshot)
 
     def _copy_out(self, snapshot: SnapshotId, participant: Participant) -> bool:

@@ -22,7 +22,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
-from streamproof.spark_bindings.process import FeedProcess
+from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.restore import Replay, restore_snapshot
 from streamproof.spark_bindings.run import PipelineStatus, Run
 from streamproof.spark_bindings.schema import ChannelSchema, stored_schema
@@ -96,10 +96,7 @@ class Pipeline:
         for name, schema in schemas.items():
             self._channels[name].require_schema(schema)
         self._schemas = dict(channels)
-        self._feeds = [
-            FeedProcess(self._directory.feeds, self._channels[name], self._directory.snapshots)
-            for name in wiring.sources
-        ]
+        self._feeds = Feeds(self._directory, self._channels)
         self._run: Run | None = None
 
     def channel(self, name: str) -> Channel:
@@ -145,7 +142,7 @@ class Pipeline:
             check_certificate(PROTOCOL)
         check_session(spark)
         for snapshot in self._directory.snapshots.unfinished():
-            self._initiate(snapshot)
+            self._feeds.initiate(snapshot)
         self._run = Run(spark, self._directory, self._channels, self.queries)
         return self
 
@@ -188,7 +185,7 @@ class Pipeline:
         """
         self._check_as_declared()
         snapshot = self._directory.snapshots.request()
-        self._initiate(snapshot)
+        self._feeds.initiate(snapshot)
         if self._run is not None:
             self._run.wake_collector()
         return snapshot
@@ -253,10 +250,6 @@ class Pipeline:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
-
-    def _initiate(self, snapshot: SnapshotId) -> None:
-        for feed in self._feeds:
-            feed.initiate(snapshot)
 
     def _require_no_replicas(self) -> None:
         pairs = [query.name for query in self.queries if query.replicas > 1]

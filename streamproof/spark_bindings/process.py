@@ -15,6 +15,7 @@ from streamproof.lang import Disabled
 from streamproof.protocols.chandy_lamport import SaveState, SendMarkers, initiate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.events import EventLog
 from streamproof.spark_bindings.failpoints import Failpoint, reached
@@ -122,3 +123,26 @@ class FeedProcess:
             reached(Failpoint.FEED_COMPLETED, self.name)
         files.write(step, recorders)
         reached(Failpoint.FEED_RECORDERS_WRITTEN, self.name)
+
+
+class Feeds:
+    """All feeds of a pipeline: a snapshot that begins at one source has to begin at each.
+
+    Parameters
+    ----------
+    directory : of the pipeline
+    channels : its source channels; others are ignored
+    """
+
+    def __init__(
+        self, directory: PipelineDirectory, channels: Mapping[ChannelName, Channel]
+    ) -> None:
+        self._feeds = [
+            FeedProcess(directory.feeds, channels[name], directory.snapshots)
+            for name in directory.wiring.sources
+        ]
+
+    def initiate(self, snapshot: SnapshotId) -> None:
+        """Begin a snapshot, or go on with one that was begun at some. May be repeated."""
+        for feed in self._feeds:
+            feed.initiate(snapshot)

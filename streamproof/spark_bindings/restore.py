@@ -19,7 +19,7 @@ from streamproof.spark_bindings.directory import PipelineDirectory, build_up
 from streamproof.spark_bindings.durable import link_or_copy
 from streamproof.spark_bindings.errors import AbandonedSnapshot, IncompleteSnapshot
 from streamproof.spark_bindings.names import ChannelName, LaneName, Position, SnapshotId, part_of
-from streamproof.spark_bindings.process import FeedProcess
+from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.tables import open_table
@@ -69,14 +69,16 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     """
     source = PipelineDirectory.open(Path(path))
     snapshot = source.snapshots.request()
-    _initiate(source, snapshot)
+    _feeds(source).initiate(snapshot)
     return snapshot
 
 
-def _initiate(source: PipelineDirectory, snapshot: SnapshotId) -> None:
-    for name in source.wiring.sources:
-        channel = Channel(source.channel_path(name), name, pipeline=source.id)
-        FeedProcess(source.feeds, channel, source.snapshots).initiate(snapshot)
+def _feeds(source: PipelineDirectory) -> Feeds:
+    channels = {
+        name: Channel(source.channel_path(name), name, pipeline=source.id)
+        for name in source.wiring.sources
+    }
+    return Feeds(source, channels)
 
 
 def remove_snapshot(path: Path | str, snapshot: str) -> None:
@@ -89,7 +91,8 @@ def remove_snapshot(path: Path | str, snapshot: str) -> None:
     """
     source, name = PipelineDirectory.open(Path(path)), SnapshotId(snapshot)
     if name in source.snapshots.unfinished():
-        _initiate(source, name)  # half begun, its processes would wait for the other half for ever
+        # Half begun, its processes would wait for the other half for ever.
+        _feeds(source).initiate(name)
     source.snapshots.remove(name)
 
 

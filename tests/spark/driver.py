@@ -19,11 +19,10 @@ from streamproof.spark_bindings import spark_session
 from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
 from streamproof.spark_bindings.fast_start import java_options
 from tests.spark.pipelines import chain, feed
+from tests.spark.waiting import SECONDS_MAX, await_that
 
 ROOT = Path(__file__).parents[2]
 IDS_BEFORE, IDS = 10, 20
-SECONDS_MAX = 400.0
-"""For a driver to reach its failpoint: a limit for broken code, far above a busy machine's time."""
 _POLL_SECONDS = 0.05
 
 
@@ -72,14 +71,11 @@ def log_of(path: Path) -> Path:
 
 def await_frozen(process: subprocess.Popen[bytes]) -> None:
     """Wait until a driver has stopped itself."""
-    deadline = time.monotonic() + SECONDS_MAX
-    while time.monotonic() < deadline:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        if fields[0] == "T":
-            return
-        assert process.poll() is None, f"the driver ended with {process.returncode}"
-        time.sleep(_POLL_SECONDS)
-    raise AssertionError(f"the driver did not reach its failpoint in {SECONDS_MAX} s")
+
+    def is_frozen() -> bool:
+        return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+    await_that(is_frozen, "the driver's failpoint", process.poll)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

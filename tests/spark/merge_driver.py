@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from streamproof.spark_bindings.sunion import reconcile
-from tests.spark.driver import ROOT, SECONDS_MAX, log_of, test_session
+from tests.spark.driver import ROOT, log_of, test_session
 from tests.spark.test_sunion import PARTITIONS, merge
+from tests.spark.waiting import await_that
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,18 @@ def begin(place: Path, options: Options) -> subprocess.Popen[bytes]:
 
 def kill_in_batch(process: subprocess.Popen[bytes], place: Path, batch: int, delay: float) -> None:
     """Kill a driver and its JVM some time after it has begun a batch; give up if it ends before."""
-    await_that((place / "checkpoint" / "offsets" / str(batch)).exists, process, place)
+    await_driver((place / "checkpoint" / "offsets" / str(batch)).exists, process, place)
     time.sleep(delay)
     kill(process)
 
 
-def await_that(holds: Callable[[], bool], process: subprocess.Popen[bytes], place: Path) -> None:
+def await_driver(holds: Callable[[], bool], process: subprocess.Popen[bytes], place: Path) -> None:
     """Wait for a driver to have done something; give up if it ends before."""
-    deadline = time.monotonic() + SECONDS_MAX
-    while not holds():
-        assert process.poll() is None, log_of(place).read_text()[-4000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+
+    def failure() -> str | None:
+        return None if process.poll() is None else log_of(place).read_text()[-4000:]
+
+    await_that(holds, "what the driver is to do", failure)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

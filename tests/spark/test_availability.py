@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.spark_bindings.sunion import sunion
 from tests.spark.merging import SCHEMA, Row, rows_of, write_file
+from tests.spark.waiting import await_that
 
 pytestmark = [
     pytest.mark.timeout(600),
@@ -27,7 +28,6 @@ pytestmark = [
 
 MAX_DELAY, MARGIN = timedelta(seconds=10), 0.9
 WAIT = MAX_DELAY * MARGIN
-SECONDS_MAX = 200.0
 
 
 def merged(spark: SparkSession, place: Path) -> DataFrame:
@@ -68,14 +68,6 @@ def first_shown(said: list[pa.Table]) -> dict[tuple[str, int], dict[str, object]
     return shown
 
 
-def await_that(holds: Callable[[], bool], query: StreamingQuery) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while not holds():
-        assert query.isActive, query.exception()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @contextmanager
 def running(spark: SparkSession, place: Path, said: list[pa.Table]) -> Iterator[StreamingQuery]:
     """Merge what comes into a directory, and keep what is said."""
@@ -99,7 +91,7 @@ def warm_up(spark: SparkSession, place: Path) -> None:
     said: list[pa.Table] = []
     with running(spark, place, said) as query:
         write_file(place, "ewr", rows_of([1]))
-        await_that(lambda: len(said) > 1, query)
+        await_that(lambda: len(said) > 1, "a row", query.exception)
 
 
 def test_every_row_is_out_within_the_bound_and_a_trigger(
@@ -110,15 +102,15 @@ def test_every_row_is_out_within_the_bound_and_a_trigger(
     with running(spark, tmp_path, said) as query:
         # A stall that is shorter than the bound gives no tentative row.
         write_file(tmp_path, "ewr", rows_of([1, 12, 25]))
-        await_that(lambda: bool(said), query)
+        await_that(lambda: bool(said), "a row", query.exception)
         write_file(tmp_path, "jfk", rows_of([2, 25]))
-        await_that(lambda: len(first_shown(said)) >= 3, query)
+        await_that(lambda: len(first_shown(said)) >= 3, "a row", query.exception)
         assert {row["tuple_type"] for row in first_shown(said).values()} == {"INSERTION"}
         # A longer one: ewr goes on, a bucket after the other, and jfk does not.
         for number in range(6):
             write_file(tmp_path, "ewr", [Row(35 + 10 * number, 3 + number)])
             time.sleep(0.7)
-        await_that(lambda: len(first_shown(said)) == 11, query)
+        await_that(lambda: len(first_shown(said)) == 11, "a row", query.exception)
     began, shown = begins(tmp_path / "checkpoint"), first_shown(said)
     for row in shown.values():
         # No batch between the bound and the one in which the row went out.

@@ -51,7 +51,7 @@ def run_until(place: Path, holds: Callable[[], bool], options: Options) -> subpr
     """Start a driver, and wait for what it is to do."""
     process = merge_driver.begin(place, options)
     try:
-        merge_driver.await_that(holds, process, place)
+        merge_driver.await_driver(holds, process, place)
     except BaseException:
         driver.end(process)
         raise
@@ -78,7 +78,7 @@ def test_killed_in_a_failure_and_in_its_correction(spark: SparkSession, tmp_path
         assert counts(place) == {"TENTATIVE": 7}  # at once, since it is still in a failure
         # jfk is back: the old rows are revoked and corrected. The newest are not complete.
         write_file(place, "jfk", [*JFK[1:], LAST["jfk"][0]])
-        merge_driver.await_that(lambda: counts(place)["INSERTION"] > 0, process, place)
+        merge_driver.await_driver(lambda: counts(place)["INSERTION"] > 0, process, place)
         merge_driver.kill(process)
     finally:
         driver.end(process)

@@ -17,6 +17,7 @@ from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
 from streamproof.spark_bindings.failpoints import Failpoint
 from tests.spark import driver
 from tests.spark.pipelines import chain, deficits, feed, is_done
+from tests.spark.waiting import SECONDS_MAX
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -81,7 +82,7 @@ def test_a_killed_driver_loses_and_doubles_nothing(
     path = tmp_path / "original"
     process = driver.begin(path, failpoint)
     try:
-        ended = process.wait(driver.SECONDS_MAX)
+        ended = process.wait(SECONDS_MAX)
         assert ended == -signal.SIGKILL, driver.log_of(path).read_text()[-4000:]
     finally:
         driver.end(process)
@@ -103,7 +104,7 @@ def test_a_frozen_driver_that_wakes_up_harms_nothing(
             os.killpg(process.pid, signal.SIGCONT)
             # It goes on in the middle of a batch that is done, and ends by itself: Spark, or the
             # channel, tells it that it has been replaced.
-            assert process.wait(driver.SECONDS_MAX) != 0
+            assert process.wait(SECONDS_MAX) != 0
             pipeline.await_idle()
     finally:
         driver.end(process)

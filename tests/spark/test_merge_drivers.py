@@ -12,6 +12,7 @@ from tests.spark import driver, merge_driver
 from tests.spark.merge_driver import Options
 from tests.spark.merging import reference
 from tests.spark.test_sunion import content, example, in_pieces, placed, spread
+from tests.spark.waiting import SECONDS_MAX
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -24,7 +25,7 @@ def prepare(place: Path, seed: int) -> None:
 def finish(place: Path) -> None:
     process = merge_driver.begin(place, Options())
     try:
-        ended = process.wait(driver.SECONDS_MAX)
+        ended = process.wait(SECONDS_MAX)
         assert ended == 0, driver.log_of(place).read_text()[-4000:]
     finally:
         driver.end(process)
@@ -55,7 +56,7 @@ def test_killed_drivers_and_replicas_make_the_same_table(tmp_path: Path) -> None
             finally:
                 driver.end(process)
         finish(killed)
-        assert other.wait(driver.SECONDS_MAX) == 0
+        assert other.wait(SECONDS_MAX) == 0
     finally:
         driver.end(other)
     assert stable(killed) == stable(replica)

@@ -16,7 +16,7 @@ from tests.spark.test_bounded import (
     INPUT,
     JFK,
     OUTPUT,
-    await_that,
+    await_said,
     bridge,
     corrected,
     feed,
@@ -49,7 +49,7 @@ def test_a_stalled_input_is_bridged_and_corrected(
         # The failure goes on: what comes now is shown at once, after as long again, or not at all.
         feed(pipeline, "ewr", ewr[len(EWR) :])
         if policy is not Policy.SUSPEND:
-            await_that(lambda: said(pipeline).count("TENTATIVE") == 8, pipeline)
+            await_said(lambda: said(pipeline).count("TENTATIVE") == 8, pipeline)
         assert view(pipeline)[0] == []
         feed(pipeline, "jfk", JFK[1:])
         go_on_until(lambda: "REC_DONE" in said(pipeline), pipeline)

@@ -21,6 +21,7 @@ from tests.spark import driver, merge_driver
 from tests.spark.merge_driver import Options
 from tests.spark.merging import SCHEMA, reference, rows_of
 from tests.spark.test_sunion import NAMES, PARTITIONS, example, in_pieces, of, placed, spread
+from tests.spark.waiting import SECONDS_MAX
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -160,7 +161,7 @@ def test_killed_drivers_with_several_serializers_make_the_same_table(tmp_path: P
             driver.end(process)
     process = merge_driver.begin(tmp_path, Options(partitions=4, by="text"))
     try:
-        assert process.wait(driver.SECONDS_MAX) == 0, driver.log_of(tmp_path).read_text()[-4000:]
+        assert process.wait(SECONDS_MAX) == 0, driver.log_of(tmp_path).read_text()[-4000:]
     finally:
         driver.end(process)
     table = DeltaTable(tmp_path / "table").to_pyarrow_table().sort_by("stable_id")

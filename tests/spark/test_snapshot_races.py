@@ -29,10 +29,10 @@ from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, check_as_declared
 from tests.spark.handmade import ONE, batch, spark_checkpoint
-from tests.spark.standby.copies import await_that
 from tests.spark.standby.test_pair_snapshot import B, client_of, output, parted, record
 from tests.spark.test_restore import collector_of
 from tests.spark.test_retention import complete, snapshot_by_hand
+from tests.spark.waiting import await_that
 
 
 def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(

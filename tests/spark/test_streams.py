@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.sunion import stable_only, sunion
+from tests.spark.waiting import await_that
 
 pytestmark = pytest.mark.timeout(900)
 
-SECONDS_MAX = 600.0
 STEP_SECONDS = 5
 Row = tuple[int, str, int]
 
@@ -42,14 +41,10 @@ def first_rows(merged: DataFrame, count: int, place: Path) -> list[Row]:
 
     writer = merged.writeStream.option("checkpointLocation", str(place / "checkpoint"))
     query = writer.trigger(processingTime="0 seconds").foreachBatch(keep).start()
-    deadline = time.monotonic() + SECONDS_MAX
     try:
-        while len(found) < count and time.monotonic() < deadline:
-            assert query.isActive, query.exception()
-            time.sleep(0.05)
+        await_that(lambda: len(found) >= count, f"{count} merged rows", query.exception)
     finally:
         query.stop()
-    assert len(found) >= count
     return found
 
 

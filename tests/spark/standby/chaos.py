@@ -31,8 +31,8 @@ from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.errors import BothCopiesFailed
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, pairs_of
 from streamproof.spark_bindings.standby.supervisor import Supervisor
-from tests.spark.standby.copies import await_that
 from tests.spark.standby.supervised import Supervised
+from tests.spark.waiting import await_that
 
 ROWS_PER_COMMIT = 20
 COMMIT_SECONDS = 3.0

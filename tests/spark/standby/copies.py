@@ -7,9 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -23,11 +22,9 @@ from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from tests.spark import driver
+from tests.spark.waiting import SECONDS_MAX, await_that
 
 ROOT = Path(__file__).parents[3]
-SECONDS_MAX = 240.0
-"""For anything that is waited for: a limit for broken code, far above a busy machine's time."""
-POLL_SECONDS = 0.01
 ROWS = "id long, amount long"
 TOTALS = "id long, total long, number long"
 CHANNELS = {"left": ROWS, "right": ROWS, "totals": TOTALS}
@@ -133,14 +130,6 @@ def process_of(path: Path, copy: Copy) -> int:
     """Find the process of a copy that a supervisor runs: its lock names it."""
     number = (path / "queries" / "totals" / copy.value / "lock").read_text()
     return int(number)
-
-
-def await_that(condition: Callable[[], bool], what: str) -> None:
-    """Wait for something."""
-    deadline = time.monotonic() + SECONDS_MAX
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} has not happened in {SECONDS_MAX} s"
-        time.sleep(POLL_SECONDS)
 
 
 class Here(Thread):

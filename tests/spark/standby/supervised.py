@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
-from tests.spark.standby.copies import await_that
+from tests.spark.waiting import await_that
 
 
 class Supervised(Thread):

@@ -37,7 +37,8 @@ from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.standby.kept import Output
 from tests.spark.handmade import batch, spark_checkpoint, write
 from tests.spark.standby import copies
-from tests.spark.standby.copies import await_that, feed, is_complete
+from tests.spark.standby.copies import feed, is_complete
+from tests.spark.waiting import await_that
 
 A, B = ChannelName("a"), ChannelName("b")
 

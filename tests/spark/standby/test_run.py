@@ -18,7 +18,8 @@ from streamproof.spark_bindings.standby.copy_run import find_pair
 from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark.standby import command, copies
-from tests.spark.standby.copies import await_that, beats_of, feed, is_complete
+from tests.spark.standby.copies import beats_of, feed, is_complete
+from tests.spark.waiting import SECONDS_MAX, await_that
 
 FILE = "from pathlib import Path\nfrom tests.spark.standby import copies\n\n"
 
@@ -154,7 +155,7 @@ def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
             fed += 4
         await_that(lambda: is_complete(pipeline, fed), "output")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(copies.SECONDS_MAX) == 0, command.log_of(path).read_text()
+        assert process.wait(SECONDS_MAX) == 0, command.log_of(path).read_text()
     copies.check_history(pipeline, fed)
     said = command.log_of(path).read_text()
     assert "has ended with exit code -9" in said

@@ -17,7 +17,8 @@ from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark.standby import copies
-from tests.spark.standby.copies import await_in_step, await_primary, await_that, pair_run
+from tests.spark.standby.copies import await_in_step, await_primary, pair_run
+from tests.spark.waiting import SECONDS_MAX, await_that
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -56,7 +57,7 @@ def test_a_primary_that_dies_within_a_turn_loses_and_doubles_nothing(
         await_beat(run, Copy.A)
         first.stop()  # the other one becomes primary, and dies in its first turn
         run.feed(2)
-        assert dying.wait(copies.SECONDS_MAX) == -signal.SIGKILL
+        assert dying.wait(SECONDS_MAX) == -signal.SIGKILL
         run.begin_here(Copy.B)
         run.feed(2)
         run.await_output()
@@ -77,7 +78,7 @@ def test_a_frozen_primary_is_replaced_and_ends_when_it_wakes_up(
         run.feed(4)
         copies.send(frozen, signal.SIGCONT)
         run.feed(6)
-        assert frozen.wait(copies.SECONDS_MAX) == 1
+        assert frozen.wait(SECONDS_MAX) == 1
         assert "FencedDriver" in said(run, Copy.A)
         run.await_output()
 
@@ -100,7 +101,7 @@ def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
         run.feed(4)
         run.await_output()
         new.terminate()
-        assert new.wait(copies.SECONDS_MAX) == 0
+        assert new.wait(SECONDS_MAX) == 0
 
 
 def test_a_copy_whose_rows_differ_ends_and_the_client_never_sees_them(
@@ -112,7 +113,7 @@ def test_a_copy_whose_rows_differ_ends_and_the_client_never_sees_them(
         differing = run.begin(Copy.A, **{copies.SKEW: "1"})
         await_beat(run, Copy.A)
         run.feed(4)
-        assert differing.wait(copies.SECONDS_MAX) == 1
+        assert differing.wait(SECONDS_MAX) == 1
         assert "CopiesDiffer: turn" in said(run, Copy.A)
         run.await_output()
 

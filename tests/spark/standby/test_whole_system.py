@@ -16,7 +16,8 @@ from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.names import LaneName
 from streamproof.spark_bindings.standby.copies import Copy
 from tests.spark.standby import command, copies
-from tests.spark.standby.copies import await_that, feed, is_complete
+from tests.spark.standby.copies import feed, is_complete
+from tests.spark.waiting import SECONDS_MAX, await_that
 
 
 @pytest.mark.slow
@@ -28,7 +29,7 @@ def test_a_pipeline_that_lost_all_its_copies_goes_on_from_its_last_snapshot(
     feed(pipeline, 0, 4)
     with command.running(pipeline.path) as process:
         await_that(lambda: is_complete(pipeline, 4), "the first output")
-        invoke("take", str(pipeline.path), "--wait", str(copies.SECONDS_MAX))
+        invoke("take", str(pipeline.path), "--wait", str(SECONDS_MAX))
         feed(pipeline, 4, 8)
         await_that(lambda: is_complete(pipeline, 8), "more output")
         process.send_signal(signal.SIGKILL)
