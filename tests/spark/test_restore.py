@@ -207,7 +207,7 @@ def test_a_snapshot_is_begun_once_at_a_source_however_often_it_is_asked_for(
     pipeline = pipeline_at(tmp_path / "p")
     name = pipeline.snapshot()
     for again in (pipeline, pipeline_at(tmp_path / "p")):
-        again._initiate(name)
+        again._feeds.initiate(name)
     assert pipeline.channel("a").log.last() == 1
     events = EventLog(pipeline.path / "feeds/feed.a/events.jsonl").read()
     assert events == {
