@@ -89,6 +89,22 @@ def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
     return Counter(_option(leaf, option) for leaf in found)
 
 
+def outermost_observations(frame: DataFrame, prefix: str) -> list[str]:
+    """Name the observed metrics of a plan whose names begin so, but those behind another such one.
+
+    A plan that two operators have made side by side has two; one behind the other are one.
+    """
+    operators, found = [_java(frame).queryExecution().analyzed()], []
+    while operators:
+        operator = operators.pop()
+        name = operator.name() if operator.nodeName() == "CollectMetrics" else ""
+        if name.startswith(prefix):
+            found.append(name)
+        else:
+            operators += _elements(operator.children())
+    return sorted(found)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanNode:
     """An operator or an expression of a query's analysed plan.

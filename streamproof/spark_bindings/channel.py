@@ -19,9 +19,16 @@ from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
+from pyspark.sql.types import StructField, StructType
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.channel_log import COMMIT_KEY, MARKER_KEY, PIPELINE_KEY, ChannelLog
+from streamproof.spark_bindings.channel_log import (
+    CHANNEL_KEY,
+    COMMIT_KEY,
+    MARKER_KEY,
+    PIPELINE_KEY,
+    ChannelLog,
+)
 from streamproof.spark_bindings.commits import commit, fenced
 from streamproof.spark_bindings.data_files import Written, write_file
 from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
@@ -226,15 +233,21 @@ class Channel:
     def stream(self, spark: SparkSession) -> DataFrame:
         """Read the channel as a stream from its begin on, for a sink outside of the pipeline.
 
-        `reconcile` keeps a table at what a merge in a pipeline has said. Such a reader is no part
-        of the pipeline's snapshots, and nothing is kept from `vacuum` for it.
+        `reconcile` keeps a table at what a merge in a pipeline has said; the columns' metadata
+        tells it whose channel it is. Such a reader is no part of the pipeline's snapshots, and
+        nothing is kept from `vacuum` for it.
 
         Parameters
         ----------
         spark : a session as `spark_session` sets it up
         """
         _spark.register_once(spark, ChannelSource)
-        return self.reader(spark).load()
+        told = {PIPELINE_KEY: self._pipeline, CHANNEL_KEY: self.name}
+        fields = [
+            StructField(field.name, field.dataType, metadata=told)
+            for field in spark_schema(self.schema)
+        ]
+        return self.reader(spark).schema(StructType(fields)).load()
 
     def reader(
         self, spark: SparkSession, commits_max: int = COMMITS_MAX, rows_max: int | None = None

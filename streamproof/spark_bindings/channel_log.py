@@ -24,6 +24,7 @@ from streamproof.spark_bindings.names import Position, SnapshotId
 
 MARKER_KEY = "streamproof.marker"
 PIPELINE_KEY = "streamproof.pipeline"
+CHANNEL_KEY = "streamproof.channel"
 COMMIT_KEY = "streamproof.commit"
 LANE_KEY = "streamproof.lane"
 RETENTION_FILE = "_streamproof_retention.json"

@@ -164,7 +164,8 @@ class Pipeline:
     def await_idle(self, timeout_seconds: float = 120.0) -> None:
         """Wait until every commit that was appended has gone through all queries.
 
-        A query with processing-time timers, or one that is fed without a pause, is never idle.
+        A query with processing-time timers, such as a merge with a `max_delay`, or one that is
+        fed without a pause, is never idle.
 
         Raises
         ------

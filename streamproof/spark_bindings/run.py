@@ -136,7 +136,8 @@ class Run:
                 raise StillBusy(
                     f"pipeline {self._directory.path} is not idle after {timeout_seconds} s; "
                     f"commits left per query: {late}. A query that is always fed, or has "
-                    "processing-time timers, never is. Wait longer, or pause the feed"
+                    "processing-time timers, as a merge with a max_delay has, never is. Wait "
+                    "longer, pause the feed, or wait for the rows that you expect in its channel"
                 )
             time.sleep(_POLL_SECONDS)
 

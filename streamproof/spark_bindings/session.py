@@ -127,6 +127,6 @@ def check_session(spark: SparkSession) -> None:
     ]
     if wrong:
         raise UnsuitableSession(
-            f"this Spark session cannot run a pipeline: {'; '.join(wrong)}. State could be lost "
-            "without an error. Use streamproof.spark_bindings.spark_session(), or set them"
+            f"this Spark session cannot run a pipeline or a merge: {'; '.join(wrong)}. State could "
+            "be lost without an error. Use streamproof.spark_bindings.spark_session(), or set them"
         )

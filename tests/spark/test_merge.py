@@ -212,12 +212,19 @@ def test_rows_keep_their_order_on_their_way_to_a_serializer(partitions):
         ("streams", {"streams": ("ewr", "lga")}),
         ("partitions", {"partitions": 2}),
         ("columns", {"columns": (*SETTINGS.columns, ("gate", "string"))}),
-        ("max_delay", {"wait_ms": 1000}),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(name, changed):
     with pytest.raises(WrongArgument, match=f"runs with {name}=.* was written with {name}="):
         decode(stored(SETTINGS), replace(SETTINGS, **changed), 0)
+
+
+def test_a_bound_does_not_come_or_go_with_a_restart():
+    bounded = waiting_at_most(WAIT_MS)
+    with pytest.raises(WrongArgument, match="runs with a max_delay, .* written with no max_delay"):
+        decode(stored(SETTINGS), bounded, 0)
+    with pytest.raises(WrongArgument, match="runs with no max_delay, .* written with a max_delay"):
+        decode(stored(bounded), SETTINGS, 0)
 
 
 def test_a_changed_wait_or_policy_counts_from_the_batch_after_the_next():

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from tests.spark.merging import Placed, reference, rows_of, table
 from tests.spark.test_bounded import INPUT, OUTPUT, bridge, go_on_until, said, view
@@ -88,5 +89,8 @@ def test_a_table_follows_what_a_merge_takes_back(spark: SparkSession, tmp_path: 
     merged = pipeline.channel("merged").stream(spark)
     reconcile(merged, place, checkpoint, availableNow=True).awaitTermination()
     assert rows_of_table(place) == view(pipeline)[0]
+    other = bounded(tmp_path / "other").channel("merged").stream(spark)
+    with pytest.raises(WrongArgument, match="runs with pipeline='.*, but .* with pipeline='"):
+        reconcile(other, place, checkpoint)
     tentative = DeltaTable(place).to_pyarrow_table(filters=[("tuple_type", "=", "TENTATIVE")])
     assert sorted(placed(tentative)) == sorted(view(pipeline)[1])

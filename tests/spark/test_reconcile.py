@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
-    DamagedFile,
     FencedDriver,
-    ForeignTable,
     WrongArgument,
     WrongRows,
-    WrongSchema,
 )
 from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from streamproof.spark_bindings.sunion.table import TableSink
 from streamproof.spark_bindings.sunion.table_files import TableWriter, read_written
 from streamproof.spark_bindings.sunion.tuple_type import BOUNDED, PARTITIONED, TupleType
+from tests.spark.tables import Table
 
 pytestmark = pytest.mark.timeout(300)
 
-COLUMNS = "seq long, tuple_type string, stable_id long"
 Tuples = list[tuple[int | None, str, int | None]]
 
 
@@ -37,42 +32,6 @@ def a_merge(spark: SparkSession) -> DataFrame:
     """Give a stream that looks like a merged one."""
     rate = spark.readStream.format("rate").load()
     return rate.select(sf.lit("INSERTION").alias("tuple_type"), sf.col("value").alias("stable_id"))
-
-
-class Table:
-    """A sink over a directory, fed with tuples as a query would feed it."""
-
-    def __init__(self, spark: SparkSession, place: Path, columns: str = COLUMNS) -> None:
-        self.spark, self.place, self.columns = spark, place, columns
-        (place / "checkpoint").mkdir(exist_ok=True)
-        identity = place / "checkpoint" / "metadata"
-        if not identity.exists():
-            identity.write_text(f'{{"id":"{uuid.uuid4()}"}}')
-        self.sink = self.open()
-
-    def open(self) -> TableSink:
-        checkpoint = Checkpoint(self.place / "checkpoint")
-        return TableSink(self.frame([]), self.place / "table", self.place / "late", checkpoint)
-
-    def frame(self, tuples: list[tuple[object, ...]]) -> DataFrame:
-        return self.spark.createDataFrame(tuples, self.columns).coalesce(1)
-
-    def apply(self, batch: int, *tuples: tuple[object, ...]) -> None:
-        self.log("offsets", batch)
-        self.sink.on_batch(self.frame(list(tuples)), batch)
-        self.log("commits", batch)
-
-    def log(self, kind: str, batch: int) -> None:
-        """Note in the checkpoint what Spark would."""
-        (self.place / "checkpoint" / kind).mkdir(exist_ok=True)
-        (self.place / "checkpoint" / kind / str(batch)).touch()
-
-    def rows(self, name: str = "table") -> list[tuple[object, ...]]:
-        found = DeltaTable(self.place / name).to_pyarrow_table().select(self.frame([]).columns)
-        return sorted(tuple(row.values()) for row in found.to_pylist())
-
-    def version(self) -> int:
-        return DeltaTable(self.place / "table").version()
 
 
 def test_tentative_rows_are_replaced_by_their_corrections(
@@ -131,17 +90,6 @@ def test_a_driver_that_was_replaced_in_a_batch_is_refused(
     assert table.rows() == [(1, "INSERTION", 0)]
 
 
-def test_another_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    Table(spark, tmp_path)
-    with pytest.raises(WrongSchema, match="the table .* stores .seq int64"):
-        Table(spark, tmp_path, "other string, tuple_type string, stable_id long")
-    with pytest.raises(WrongArgument, match="which is no stream"):
-        reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
-    rate = a_merge(spark)
-    with pytest.raises(WrongArgument, match="a directory of its own"):
-        reconcile(rate, tmp_path / "t", tmp_path / "c", late=tmp_path / "t")
-
-
 def test_files_that_were_rewritten_meanwhile_are_revoked_too(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,93 +108,25 @@ def test_files_that_were_rewritten_meanwhile_are_revoked_too(
     assert table.rows() == [(1, "INSERTION", 0)]
 
 
-def test_a_table_and_its_checkpoint_belong_together(spark: SparkSession, tmp_path: Path) -> None:
-    table = Table(spark, tmp_path)
-    table.apply(0, (None, "BOUNDARY", 0))  # no row yet, but the table is taken
-    table.apply(1, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    table.open()
-    shutil.move(tmp_path / "checkpoint", tmp_path / "lost")
-    with pytest.raises(ForeignTable, match="been written .WRITE., but never by the query"):
-        Table(spark, tmp_path)
-    shutil.rmtree(tmp_path / "checkpoint")
-    shutil.move(tmp_path / "lost", tmp_path / "checkpoint")
-    for name in ("table", "late"):
-        shutil.move(tmp_path / name, tmp_path / "lost")
-        with pytest.raises(ForeignTable, match=f"{name} does not exist, though .* batch 1"):
-            table.open()
-        shutil.move(tmp_path / "lost", tmp_path / name)
-    assert (
-        table.open().on_batch(table.frame([(2, "INSERTION", 1), (None, "BOUNDARY", 2)]), 2) is None
+def test_two_merges_in_one_table_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    def merged(*names: str) -> DataFrame:
+        rate = spark.readStream.format("rate").load().withColumnRenamed("value", "seq")
+        return sunion(
+            dict.fromkeys(names, rate),
+            time="timestamp",
+            position="seq",
+            bucket="1 minute",
+            lateness="1 second",
+        )
+
+    both = merged("a", "b").union(merged("c").where("seq > 3"))
+    with pytest.raises(WrongArgument, match=r"2 merges say: sunion\(a, b\) and sunion\(c\)"):
+        reconcile(both, tmp_path / "t", tmp_path / "c")
+    first = stable_only(merged("a", "b")).select("timestamp", sf.col("stable_id").alias("seq"))
+    behind = sunion(
+        {"x": first}, time="timestamp", position="seq", bucket="1 minute", lateness="1 second"
     )
-    assert table.rows() == [(1, "INSERTION", 0), (2, "INSERTION", 1)]
-
-
-def test_a_checkpoint_that_is_behind_its_table_is_refused(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    table = Table(spark, tmp_path)
-    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    for kind in ("offsets", "commits"):
-        shutil.rmtree(tmp_path / "checkpoint" / kind)
-    with pytest.raises(ForeignTable, match="has batch 0 .* knows nothing of that batch"):
-        table.open()
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"id": 3}', "\0"])
-def test_a_damaged_identity_is_told(spark: SparkSession, tmp_path: Path, text: str) -> None:
-    table = Table(spark, tmp_path)
-    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    (tmp_path / "checkpoint" / "metadata").write_text(text)
-    with pytest.raises(DamagedFile, match="checkpoint/metadata is not what was written there"):
-        table.open()
-
-
-@pytest.mark.parametrize("damage", ["cut", "removed", "emptied"])
-def test_a_damaged_log_is_told(spark: SparkSession, tmp_path: Path, damage: str) -> None:
-    table = Table(spark, tmp_path)
-    for batch in range(3):
-        table.apply(batch, (batch, "INSERTION", batch), (None, "BOUNDARY", batch + 1))
-    commit = tmp_path / "table" / "_delta_log" / f"{2:020}.json"
-    if damage == "removed":
-        commit.unlink()
-    else:
-        commit.write_bytes(commit.read_bytes()[:50] if damage == "cut" else b"")
-    with pytest.raises(DamagedFile, match=r"table/_delta_log.* from a backup"):
-        table.open()
-
-
-def test_of_two_queries_that_begin_on_one_table_one_is_refused(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    for place in (first, second):
-        place.mkdir()
-        for name in ("table", "late"):
-            (tmp_path / name).mkdir(exist_ok=True)
-            (place / name).symlink_to(tmp_path / name)
-    tables = [Table(spark, first), Table(spark, second)]
-    tables[0].apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    with pytest.raises(ForeignTable, match="Give each query a table of its own"):
-        tables[1].apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    assert tables[0].rows() == [(1, "INSERTION", 0)]
-
-
-def test_a_table_that_was_made_by_hand_is_taken_if_it_is_empty(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    schema = pa.schema(
-        [("seq", pa.int64()), ("tuple_type", pa.string()), ("stable_id", pa.int64())]
-    )
-    made = DeltaTable.create(tmp_path / "table", schema=schema, partition_by=["tuple_type"])
-    made.alter.set_table_properties({"delta.logRetentionDuration": "interval 9 days"})
-    table = Table(spark, tmp_path)
-    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
-    assert table.rows() == [(1, "INSERTION", 0)]
-    (tmp_path / "other").mkdir()
-    rows = pa.table({"seq": [1], "tuple_type": ["INSERTION"], "stable_id": [0]}, schema=schema)
-    write_deltalake(tmp_path / "other" / "table", rows, partition_by=["tuple_type"])
-    with pytest.raises(ForeignTable, match="has been written"):
-        Table(spark, tmp_path / "other")
+    reconcile(behind, tmp_path / "t", tmp_path / "c").stop()
 
 
 def test_tuples_without_data_fit_where_fields_of_rows_are_never_null(
@@ -289,7 +169,11 @@ def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(WrongArgument, match="which is no stream"):
+        reconcile(spark.range(3), tmp_path / "t", tmp_path / "c")
     rate = a_merge(spark)
+    with pytest.raises(WrongArgument, match="a directory of its own"):
+        reconcile(rate, tmp_path / "t", tmp_path / "c", late=tmp_path / "t")
     for place in ("", None, "s3://bucket/table", "file:///tmp/table", 3):
         with pytest.raises(WrongArgument, match="table=.*a directory of this machine"):
             reconcile(rate, place, tmp_path / "c")  # type: ignore[arg-type]

@@ -30,9 +30,9 @@ def check_lasting(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     changed = [name for name in now if before.get(name) != now[name]]
     if changed:
         raise WrongArgument(
-            f"sunion runs with {_told(now, changed)}, but its checkpoint was written with "
-            f"{_told(before, changed)}. Rows would be merged in another way than before. Pass "
-            "what it was written with, or choose another checkpoint"
+            f"the merge runs with {_told(now, changed)}, but its checkpoint was written with "
+            f"{_told(before, changed)}. Rows would be merged in another way than before, or twice. "
+            "Pass what it was written with, or choose another checkpoint and another table"
         )
 
 
@@ -56,6 +56,8 @@ def _told(settings: Mapping[str, Any], names: list[str]) -> str:
         value = settings.get(name)
         if name in _DURATIONS and isinstance(value, int):
             texts.append(f"{_DURATIONS[name]}={shown(value)!r}")
+        elif name == "max_delay":
+            texts.append("a max_delay" if value == "given" else "no max_delay")
         else:
             texts.append(f"{name}={value!r}")
     return ", ".join(texts)

@@ -32,6 +32,7 @@ from streamproof.spark_bindings.sunion.tags import TAG, Tags
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
     COLUMNS,
+    OBSERVED,
     PARTITIONED,
     SERIALIZER,
     TUPLE_TYPE,
@@ -160,7 +161,7 @@ def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
         F.sum(F.when(F.col("kind") == kind.value, F.col("count")).otherwise(0)).alias(kind.value)
         for kind in TupleType
     ]
-    return emitted.observe(f"sunion({', '.join(settings.streams)})", *counts)
+    return emitted.observe(f"{OBSERVED}{', '.join(settings.streams)})", *counts)
 
 
 def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int | None:

@@ -17,6 +17,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.commits import add_action, fenced
+from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe
@@ -36,17 +37,19 @@ class OwnedTable:
     path : directory of the table; it is created if it is absent and the query has never run
     schema : of its rows
     checkpoint : of the query that it belongs to
+    what : of the query's tables it is; in the checkpoint is a note of it by that name
 
     Raises
     ------
     WrongSchema : if it exists with other columns
-    ForeignTable : if it is absent though the query has run, is ahead of the query, or another one
-        has written it
+    ForeignTable : if it is absent though the query has run, is ahead of the query or behind it, or
+        another one has written it
     DamagedFile : if its log, or the checkpoint's identity, cannot be read
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, checkpoint: Checkpoint) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, checkpoint: Checkpoint, what: str) -> None:
         self.path, self._checkpoint = path, checkpoint
+        self._note = checkpoint.path / f"streamproof_{what}.json"
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
         if not DeltaTable.is_deltatable(str(path)):
             self._refuse_if_run("does not exist")
@@ -54,7 +57,9 @@ class OwnedTable:
         self._table = open_table(path)
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists()
-        self._refuse_if_ahead(self._newest(checkpoint.identity() if started else ""))
+        newest = self._newest(checkpoint.identity() if started else "")
+        self._refuse_if_ahead(newest)
+        self._refuse_if_behind(newest)
 
     @property
     def file_schema(self) -> pa.Schema:
@@ -118,6 +123,7 @@ class OwnedTable:
             except CommitFailedError as error:
                 failure = error  # somebody else has committed, such as OPTIMIZE: look again
             else:
+                write_json(self._note, {"batch": batch})
                 return
         raise failure
 
@@ -188,6 +194,16 @@ class OwnedTable:
                 "gone, or an older copy is in its place. The query would begin at an earlier "
                 "batch, and write rows again. Put the checkpoint back; or begin anew, without "
                 "checkpoint, table and late table"
+            )
+
+    def _refuse_if_behind(self, newest: int | None) -> None:
+        note = read_json(self._note, batch=int)  # absent where an older version wrote the table
+        if note is not None and (newest is None or newest < note["batch"]):
+            raise ForeignTable(
+                f"the table {self.path} has lost batch {note['batch']} of the query with the "
+                f"checkpoint {self._checkpoint.path}: its newest is {newest}. An older copy is in "
+                "its place, and the rows behind would be lacking for good. Put the newer one back; "
+                "or begin anew, without checkpoint, table and late table"
             )
 
     def _require_schema(self, schema: pa.Schema) -> None:

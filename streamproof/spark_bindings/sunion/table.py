@@ -19,6 +19,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StringType
 
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.schema import stored_schema
@@ -33,6 +34,7 @@ from streamproof.spark_bindings.sunion.table_files import (
 )
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
+    OBSERVED,
     PARTITIONED,
     SERIALIZER,
     STABLE_ID,
@@ -86,8 +88,8 @@ def reconcile(
             "others: Delta deletes what it does not know in a table's. Name three"
         )
     writer = _triggered(merged, trigger).option("checkpointLocation", str(progress))
+    check_written(progress, _lasting(merged))
     sink = TableSink(merged, place, behind, Checkpoint(progress))
-    check_written(progress, json.loads(merged.schema[TUPLE_TYPE].metadata.get(LASTING, "{}")))
     return writer.foreachBatch(sink.on_batch).start()
 
 
@@ -102,6 +104,13 @@ def _require_merged(merged: DataFrame) -> None:
             f"reconcile was given a DataFrame with the columns {', '.join(merged.columns)}. "
             f"Without a text {TUPLE_TYPE!r}, what to add and what to remove is unknown. Give it "
             "what sunion returns"
+        )
+    merges = _spark.outermost_observations(merged, OBSERVED)
+    if len(merges) > 1:
+        raise WrongArgument(
+            f"reconcile was given what {len(merges)} merges say: {' and '.join(merges)}. Each "
+            "numbers its rows from 0, and an UNDO of one would remove rows of the other. Give each "
+            "a table of its own, or merge all inputs at once"
         )
     if STABLE_ID not in merged.columns:
         raise WrongArgument(
@@ -137,6 +146,14 @@ def _triggered(merged: DataFrame, trigger: dict[str, Any]) -> DataStreamWriter:
             f"reconcile was given the trigger {trigger!r}: {error}. No query was started. "
             'Write for example processingTime="1 second", or availableNow=True'
         ) from error
+
+
+def _lasting(merged: DataFrame) -> dict[str, Any]:
+    """Give what may not change: the settings of the merge, or the channel that it comes through."""
+    metadata = merged.schema[TUPLE_TYPE].metadata
+    through = {"pipeline": metadata.get(PIPELINE_KEY), "channel": metadata.get(CHANNEL_KEY)}
+    settings: dict[str, Any] = json.loads(metadata.get(LASTING, "{}"))
+    return settings | {name: value for name, value in through.items() if value is not None}
 
 
 def _local(argument: str, place: Path | str) -> Path:
@@ -175,8 +192,8 @@ class TableSink:
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
         schema = nullable(stored_schema(merged.schema, f"table {table.name!r}"))
-        self._table = OwnedTable(table, schema, checkpoint)
-        self._late = OwnedTable(late, schema, checkpoint)
+        self._table = OwnedTable(table, schema, checkpoint, "table")
+        self._late = OwnedTable(late, schema, checkpoint, "late_table")
         self._directories = {
             TupleType.INSERTION: table,
             TupleType.TENTATIVE: table,

@@ -22,7 +22,7 @@ class TupleType(Enum):
     REC_DONE = "REC_DONE"
     """The corrections are complete."""
     LATE = "LATE"
-    """A row behind its stream's boundary, or without a time or position: no part of the result."""
+    """A row behind its stream's boundary, a copy, or without a time or position: no part of it."""
 
 
 TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME = "tuple_type", "bucket", "stable_id", "stream"
@@ -37,6 +37,8 @@ COLUMNS = (TUPLE_TYPE, BUCKET, STABLE_ID, STREAM_NAME, SERIALIZER)
 PARTITIONED, BOUNDED = "streamproof.partitioned", "streamproof.bounded"
 """What the metadata of `tuple_type` says: whether there are several serializers, and whether tuples
 may be tentative."""
+OBSERVED = "sunion("
+"""How the names of the metrics begin that a query's progress has of a merge."""
 
 
 def stable_only(merged: DataFrame) -> DataFrame:
