@@ -8,8 +8,8 @@ FILES := streamproof tests examples benchmarks
 
 .PHONY: verify test test-slow lint golden format
 
-verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the flights example
-	$(RUN)/streamproof verify
+verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
+	$(RUN)/streamproof verify --html verify.html
 
 test: $(INSTALLED)  ## every test that is fast enough to be run at any time
 	$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.fair_two_phase_commit import MODEL
-from streamproof.checker import liveness, reference
+from streamproof.checker import Limits, liveness, reference
 from streamproof.checker.exploration import Exploration
 from streamproof.checker.limits import peak_memory_mb
 from streamproof.checker.native import engine as native
@@ -56,7 +56,7 @@ def run(managers: int, threads: int) -> dict[str, dict[str, float]]:
     small = at_size(MODEL, {"managers": MANAGERS_REFERENCE})
     measure(small, search)  # loads all that is compiled for any model
     large = at_size(MODEL, {"managers": managers})
-    native.explore(large, threads=threads, limits=native.Limits(states_max=1))  # compiles it
+    native.explore(large, threads=threads, limits=Limits(states_max=1))  # compiles it
     return {
         f"native, {managers} managers": measure(large, search),
         f"native, {MANAGERS_REFERENCE} managers": measure(small, search),

@@ -18,9 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.protocols import dpc
 from streamproof.protocols.dpc import Policy
+from streamproof.protocols.sunion import is_late
 from streamproof.spark_bindings.sunion import merge, reconcile, sunion
 from streamproof.spark_bindings.sunion.merge import Arrivals, Merge, initial_state
-from streamproof.spark_bindings.sunion.pending import Pending
+from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import STREAM, integers
 from streamproof.spark_bindings.sunion.settings import Settings
@@ -46,19 +47,19 @@ def machine_share(rows: int) -> float:
     )
     store: Any = _Store()
     spent = [0.0]
-    timed = {name: _timed(getattr(dpc, name), spent) for name in _STEPS}
-    node, waiting, begun = initial_state(settings), {}, 0.0
+    timed: dict[str, Any] = {name: _timed(getattr(dpc, name), spent) for name in _STEPS}
+    node, index, begun = initial_state(settings), Index.before_the_first_row(settings), 0.0
     with (
-        mock.patch.multiple(merge.dpc, **timed),
-        mock.patch.object(merge, "is_late", _timed(merge.is_late, spent)),
+        mock.patch.multiple(f"{merge.__name__}.dpc", **timed),
+        mock.patch(f"{merge.__name__}.is_late", _timed(is_late, spent)),
     ):
         for batch in range(6):
             if batch == 1:
                 begun, spent[0] = time.perf_counter(), 0.0  # the first is for warming up
-            run = Merge(settings, node, Pending(store, waiting), batch)
+            run = Merge(settings, node, Pending(store, index), batch)
             for _ in run.on_batch(_arrivals(settings, rows // 2, batch)):
                 pass
-            node, waiting = run.node, run.waiting
+            node, index = run.node, run.index
     return spent[0] / (time.perf_counter() - begun)
 
 

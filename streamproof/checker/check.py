@@ -352,7 +352,14 @@ class _Findings:
         return Finding(name, Kind.SOMETIMES, verdict or self.found.passed, note)
 
     def _actions(self) -> Verdict:
-        idle = [name for name, count in self.found.firings if count == 0]
+        ruled_out = self.model.ruled_out()
+        happened = [name for name, count in self.found.firings if count and name in ruled_out]
+        if happened:
+            return self._unknown(
+                f"{', '.join(happened)} happened, though the model's ruled_out() has it that this "
+                "size excludes it: so it is not known what the size is meant to be. Mend ruled_out"
+            )
+        idle = [name for name, count in self.found.firings if not count and name not in ruled_out]
         if idle and not self._searched():
             return self._unknown(
                 f"{', '.join(idle)} never happened in any of {self.found.looked_at}, so nothing "

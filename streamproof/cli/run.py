@@ -35,7 +35,7 @@ def run(
     partition: Annotated[int, typer.Option(min=0, help="Of which partition, from 0.")] = 0,
     suspect_after: Annotated[
         float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
-    ] = 1.0,
+    ] = 0.75,
     memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
     cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
     *,
@@ -92,7 +92,7 @@ def copy_command(file: Path, options: Sequence[str], pair: Pair, copy: Copy) -> 
 
 
 def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
-    from streamproof.spark_bindings.errors import BothCopiesFailed
+    from streamproof.spark_bindings.errors import BothCopiesFailed, CopiesDiffer
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
     from streamproof.spark_bindings.standby.supervisor import Supervisor
 
@@ -105,6 +105,9 @@ def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event
         console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
         try:
             supervisor.until(stop)
+        except CopiesDiffer as error:
+            _tell(error)
+            return ExitCode.REFUTED
         except BothCopiesFailed as error:
             _tell(error)
             return ExitCode.UNDETERMINED

@@ -11,7 +11,7 @@ import functools
 import inspect
 import itertools
 import typing
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
@@ -210,6 +210,13 @@ class Model(Generic[S]):
     def sized(cls, *fields: Any, **size: Any) -> Model[S]:
         """Build the model of a size. Override it where a size is not simply the fields."""
         return cls(*fields, **size)  # any signature may override one that takes anything
+
+    def ruled_out(self) -> Collection[str]:
+        """Name the actions that this size rules out, such as repairs where there are none.
+
+        Any other action has to happen somewhere for a search to be green, and these must not.
+        """
+        return ()
 
     @classmethod
     def methods(cls, role: Role) -> tuple[Method, ...]:

@@ -18,6 +18,7 @@ What is abstracted away, and why that is sound
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -44,6 +45,11 @@ class Flux(Pairs):
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"tuples": 1, "source_failures": 1, "sink_failures": 1, "acks": 1},
         "default": {"tuples": 1, "source_failures": 1, "sink_failures": 1},
+        "two_tuples": {"tuples": 2, "source_failures": 1},
+        "two_producer_failures": {"tuples": 1, "source_failures": 2},
+        "two_consumer_failures": {"tuples": 1, "source_failures": 1, "sink_failures": 2},
+        "no_repair": {"tuples": 1, "source_failures": 1, "repairs": False},
+        "no_repair_two_tuples": {"tuples": 2, "source_failures": 1, "repairs": False},
     }
 
     @classmethod
@@ -70,6 +76,20 @@ class Flux(Pairs):
                 acks=acks,
             )
         )
+
+    def ruled_out(self) -> Collection[str]:
+        """Give what needs a repair, or the repair of a consumer."""
+        fails = [self.may_fail[p] > 0 for p in self.partitions]
+        retains = any(self.may_fail[p] > 0 and self.has_inputs(p) for p in self.partitions)
+        return {
+            name
+            for name, is_possible in {
+                "fail": any(fails),
+                "begin_to_retain": self.repairs and retains,
+                "fold_in": self.repairs and any(fails),
+            }.items()
+            if not is_possible
+        }
 
     @action
     def fail(self, s: State, p: Partition, c: Copy) -> State:

@@ -114,6 +114,7 @@ class PlanNode:
     name, text : its class, and how Spark writes it
     is_deterministic : as Spark says of an expression; an operator counts as such
     inputs : the types of an expression's children
+    within : the classes of the expressions around it, from the outermost on
     uses_clock : it is an operator with timers or timeouts by processing time
     """
 
@@ -121,6 +122,7 @@ class PlanNode:
     text: str
     is_deterministic: bool = True
     inputs: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
     uses_clock: bool = False
 
 
@@ -136,18 +138,21 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
         }
         clocks = [str(getattr(operator, mode)()) for mode in modes]
         yield PlanNode(name, name, uses_clock=any("processing" in c.lower() for c in clocks))
-        expressions = _elements(operator.expressions())
+        expressions: list[tuple[Any, tuple[str, ...]]] = [
+            (each, ()) for each in _elements(operator.expressions())
+        ]
         while expressions:
-            expression = expressions.pop()
-            children = _elements(expression.children())
-            expressions += children
+            expression, within = expressions.pop()
+            name, children = expression.getClass().getSimpleName(), _elements(expression.children())
+            expressions += [(child, (*within, name)) for child in children]
             yield PlanNode(
-                expression.getClass().getSimpleName(),
+                name,
                 expression.toString(),
                 # An expression is also what its children are; the one to name is theirs.
                 is_deterministic=expression.deterministic()
                 or not all(child.deterministic() for child in children),
                 inputs=tuple(child.dataType().simpleString() for child in children),
+                within=within,
             )
 
 

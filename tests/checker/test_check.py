@@ -11,7 +11,7 @@ import pytest
 
 from streamproof.checker import Limits, check
 from streamproof.checker.properties import STUCK, BrokenAssumption
-from streamproof.lang import Domain
+from streamproof.lang import Domain, require
 from streamproof.lang.model import (
     Fairness,
     action,
@@ -153,19 +153,32 @@ def test_a_claim_that_fails_is_a_counterexample_and_no_false_guard():
     assert verdict.trace.steps[-1].broken_claim == verdict.reason
 
 
+class Lazy(Counter):
+    @action
+    def fly(self, now: Count) -> Count:
+        require(now.value > 99)
+        return now
+
+
 def test_an_action_that_never_happens_leaves_the_model_undetermined():
-    class Lazy(Counter):
-        @action
-        def fly(self, now: Count) -> Count:
-            raise_if = now.value > 99
-            from streamproof.lang import require
-
-            require(raise_if)
-            return now
-
     report = check(Lazy(3))
     assert reason(report, "actions").startswith("fly never happened in any of 4 states")
     assert dict(report.counts.firings) == {"up": 3, "reset": 1, "fly": 0}
+    assert report.verdict.status is Status.UNDETERMINED
+
+
+def test_what_a_size_rules_out_must_not_happen_and_the_rest_must():
+    class Grounded(Lazy):
+        def ruled_out(self) -> list[str]:
+            return ["fly"]
+
+    class Stuck(Lazy):
+        def ruled_out(self) -> list[str]:
+            return ["fly", "reset"]
+
+    assert check(Grounded(3)).verdict.status is Status.EXHAUSTED
+    report = check(Stuck(3))
+    assert reason(report, "actions").startswith("reset happened, though the model's ruled_out()")
     assert report.verdict.status is Status.UNDETERMINED
 
 

@@ -21,7 +21,7 @@ from streamproof.spark_bindings.channel_log import LANE_KEY, Entry
 from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.failpoints import reached
-from streamproof.spark_bindings.names import Position, Turn
+from streamproof.spark_bindings.names import LaneName, Position, Turn
 from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import Output
@@ -68,6 +68,11 @@ class ChannelClient:
         self._primary = f"primary:{pipeline}:{pair.name}"
         self._table = open_table(channel.path)
         self._read = Position(0)
+
+    @property
+    def lane(self) -> LaneName:
+        """The lane of the channel that the pair's commits make."""
+        return self._channel.lane(self._lane)
 
     def begin(self, turn: Turn) -> list[Delivery]:
         """Begin to read; give the commits of a turn and later ones, and one of an earlier turn."""

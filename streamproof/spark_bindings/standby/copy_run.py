@@ -49,7 +49,7 @@ from streamproof.spark_bindings.standby.merging import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 
-SUSPECT_AFTER_SECONDS = 1.0
+SUSPECT_AFTER_SECONDS = 0.75
 """How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
 PROTOCOLS = {
     "merge_order": "both copies merge alike",

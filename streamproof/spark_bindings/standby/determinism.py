@@ -21,8 +21,16 @@ _CLOCKS = {
 }
 _FLOAT_SUMS = {
     "Sum", "Average", "StddevPop", "StddevSamp", "VariancePop", "VarianceSamp", "Skewness",
-    "Kurtosis", "Corr", "CovPopulation", "CovSample", "TrySum", "TryAverage",
+    "Kurtosis", "Corr", "CovPopulation", "CovSample", "TrySum", "TryAverage", "Product",
+    "RegrAvgX", "RegrAvgY", "RegrSlope", "RegrIntercept", "RegrR2", "RegrSXX", "RegrSXY", "RegrSYY",
 }  # fmt: skip
+_COLLECTIONS = {"CollectList", "CollectSet"}
+_SORTED = {"SortArray", "ArraySort"}
+_BY_ORDER = _COLLECTIONS | {
+    "First", "Last", "AnyValue", "ListAgg", "MaxBy", "MinBy", "Mode", "HistogramNumeric",
+    "ApproximatePercentile", "GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample",
+}  # fmt: skip
+"""What Spark's documentation says to depend on the order of rows, or is an excerpt of them."""
 
 
 def check_deterministic(frame: DataFrame, query: str) -> None:
@@ -35,15 +43,16 @@ def check_deterministic(frame: DataFrame, query: str) -> None:
 
     Raises
     ------
-    NotDeterministic : if it reads a clock, draws random numbers, has timers by a clock, or adds up
-        floating-point numbers in no order
+    NotDeterministic : if it reads a clock, draws random numbers, has timers by a clock, adds up
+        floating-point numbers in no order, or takes the first of rows that have none
     """
     found = sorted({reason for node in _spark.plan_nodes(frame) if (reason := _reason(node))})
     if found:
         raise NotDeterministic(
             f"the plan of query {query!r} {'; it '.join(found)}. With replicas=2 both copies must "
             "give the same rows, or a takeover would contradict what was delivered. Take times and "
-            "identities from the rows, add up decimals or integers, or give replicas=1"
+            "identities from the rows, add up decimals or integers, choose rows by a value that "
+            "is unique (max of a struct), sort what is collected, or give replicas=1"
         )
 
 
@@ -54,6 +63,8 @@ def _reason(node: _spark.PlanNode) -> str:
         return f"is not deterministic ({node.text})"
     if node.name in _FLOAT_SUMS and {"double", "float"} & set(node.inputs):
         return f"adds up floating-point numbers in no order ({node.text})"
+    if node.name in _BY_ORDER and not (node.name in _COLLECTIONS and _SORTED & {*node.within}):
+        return f"depends on the order of rows, which is an accident ({node.text})"
     if node.uses_clock:
         return f"has timers or timeouts by the clock ({node.name})"
     return ""

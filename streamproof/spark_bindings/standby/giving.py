@@ -196,7 +196,7 @@ class Giving:
         more, less = rows_that_differ(mine, theirs, self._channel.schema.names)
         gone = "" if len(theirs) == len(files) else " (some of its rows were vacuumed)"
         return CopiesDiffer(
-            f"turn {output.turn} of channel {self._channel.name!r} ({where}) has the digest "
+            f"turn {output.turn} of lane {self._client.lane!r} ({where}) has the digest "
             f"{digest}, but copy {self._copy.value} gave {output.digest}. Rows that it gave and "
             f"the other did not: {more}; the other way: {less}{gone}. The plan is not "
             "deterministic, and the copies' states may differ. What was delivered stands. Mend the "

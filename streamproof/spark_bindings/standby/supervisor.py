@@ -21,7 +21,12 @@ from threading import Event
 from typing import Self
 
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import BothCopiesFailed, CopyRuns, QueryFailed
+from streamproof.spark_bindings.errors import (
+    BothCopiesFailed,
+    CopiesDiffer,
+    CopyRuns,
+    QueryFailed,
+)
 from streamproof.spark_bindings.names import PairName, Turn
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.standby.alone_run import alone_directory
@@ -43,7 +48,7 @@ _SILENCE_BOUNDS_MAX = 10
 """A copy that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
 _START_SECONDS_MAX = 300.0
 """A copy that has not caught up after so long is ended, however large its state: it hangs."""
-_IN_VAIN = (1, 2)
+_DIFFERS, _WRONG_USE = 1, 2
 """Exit codes that tell of a mistake which a new start does not mend: the plan's, or its user's."""
 _PAUSE_SECONDS_MAX = 60.0
 """A copy that ends before it has run is started again after a pause: a longer one each time."""
@@ -146,6 +151,7 @@ class Supervisor:
         Raises
         ------
         BothCopiesFailed : if a pair has lost a copy before the other one was replaced
+        CopiesDiffer : if a copy has found that its twin gave other rows
         QueryFailed : if a process has ended by a mistake in the pipeline
         """
         while not stop.wait(self._bound / BEATS_PER_BOUND):
@@ -171,7 +177,7 @@ class Supervisor:
             twin.look()
             # At the very start neither has caught up, and nothing was given that could be lost.
             is_lost = twin.has_ended or (copy.has_run and not twin.is_paired)
-            if is_lost and copy.exit_code not in _IN_VAIN:
+            if is_lost and copy.exit_code not in (_DIFFERS, _WRONG_USE):
                 raise BothCopiesFailed(
                     f"{what} in pipeline {self._path} {copy.how_it_is()}, and copy "
                     f"{part.twin.value} {twin.how_it_is()}. Nobody is left to take over: what the "
@@ -185,7 +191,14 @@ class Supervisor:
     def _start_again(self, process: _Process, what: str) -> None:
         if not process.is_over:
             _log.warning("%s %s", what, process.how_it_is())
-            if process.exit_code in _IN_VAIN:
+            if process.exit_code == _DIFFERS:
+                raise CopiesDiffer(
+                    f"{what} in pipeline {self._path} gave other rows than its twin, or than it "
+                    "had given before: which, and where, it has said above. All copies were "
+                    "stopped; what was delivered stands. Mend the plan, then begin a pipeline in "
+                    "another directory"
+                )
+            if process.exit_code == _WRONG_USE:
                 raise QueryFailed(
                     f"{what} in pipeline {self._path} {process.how_it_is()}, which tells of a "
                     "mistake that a new start would not mend; what it said is above. All copies "

@@ -43,6 +43,29 @@ REFUSED: dict[str, tuple[Plan, str]] = {
     ),
     "float-sum": (lambda rows: rows.groupBy("value").agg(F.sum("price")), "floating-point"),
     "float-mean": (lambda rows: rows.groupBy("value").agg(F.avg("price") + 1), "floating-point"),
+    **{
+        name: (lambda rows, of=aggregate: rows.groupBy("value").agg(F.expr(of)), why)
+        for name, aggregate, why in [
+            ("product", "product(price)", "floating-point"),
+            ("slope", "regr_slope(price, value)", "floating-point"),
+            ("regr-sxx", "regr_sxx(price, price)", "floating-point"),
+            ("regr-r2", "regr_r2(price, price)", "floating-point"),
+            ("regr-mean", "regr_avgx(value, price)", "floating-point"),
+            ("first", "first(value)", "order of rows"),
+            ("last", "last(value)", "order of rows"),
+            ("any", "any_value(value)", "order of rows"),
+            ("list", "collect_list(value)", "order of rows"),
+            ("set", "collect_set(value)", "order of rows"),
+            ("fold", "aggregate(collect_list(price), 0d, (a, b) -> a + b)", "order of rows"),
+            ("text", "listagg(string(value))", "order of rows"),
+            ("max-by", "max_by(price, value)", "order of rows"),
+            ("min-by", "min_by(price, value)", "order of rows"),
+            ("mode", "mode(value)", "order of rows"),
+            ("histogram", "histogram_numeric(price, 3)", "order of rows"),
+            ("quantile", "percentile_approx(price, 0.5)", "order of rows"),
+        ]
+    },
+    "limit": (lambda rows: rows.limit(3), "order of rows"),
 }
 ALLOWED: dict[str, Plan] = {
     "map": lambda rows: rows.withColumn("x", F.col("price") * 2),
@@ -54,6 +77,8 @@ ALLOWED: dict[str, Plan] = {
         .groupBy(F.window("timestamp", "1 minute"))
         .count()
     ),
+    "sorted": lambda rows: rows.groupBy("timestamp").agg(F.sort_array(F.collect_list("value"))),
+    "newest": lambda rows: rows.groupBy("value").agg(F.max(F.struct("timestamp", "price"))),
     "distinct": lambda rows: rows.dropDuplicates(["value"]),
 }
 

@@ -15,6 +15,7 @@ from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     BothCopiesFailed,
+    CopiesDiffer,
     CopyRuns,
     QueryFailed,
 )
@@ -168,15 +169,20 @@ def test_a_second_supervisor_is_told_of_the_first(tmp_path: Path) -> None:
     assert holder(ProcessDirectory(tmp_path / "p/supervisor")) is None
 
 
-@pytest.mark.parametrize("code", [1, 2])
+@pytest.mark.parametrize(
+    ("code", "error", "words"),
+    [
+        (1, CopiesDiffer, "gave other rows than its twin"),
+        (2, QueryFailed, "ended with exit code 2"),
+    ],
+)
 def test_a_mistake_that_a_new_start_does_not_mend_stops_everything(
-    tmp_path: Path, code: int
+    tmp_path: Path, code: int, error: type[Exception], words: str
 ) -> None:
     with supervised(tmp_path / "p", lambda copy: (code, 3 if copy is Copy.B else FOREVER)) as run:
-        assert isinstance(run.failed(), QueryFailed)
-        assert f"copy B of totals in pipeline {tmp_path / 'p'} has ended with exit code {code}" in (
-            str(run.failure)
-        )
+        assert isinstance(run.failed(), error)
+        assert f"copy B of totals in pipeline {tmp_path / 'p'}" in str(run.failure)
+        assert words in str(run.failure)
 
 
 def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_goes_on(
