@@ -22,14 +22,13 @@ NAMED = {
     "FX-staleack": 12,
 }
 """The mutants of our protocol notes, 2.8, and how long their traces are there."""
+FAST = ("small", "two_producer_failures", "no_repair")
+"""Sizes that are counted in seconds in plain Python."""
 
 
 @pytest.mark.parametrize(
     "size",
-    [
-        pytest.param(size, marks=[pytest.mark.slow] if size == "default" else [])
-        for size in Flux.sizes
-    ],
+    [pytest.param(size, marks=[] if size in FAST else [pytest.mark.slow]) for size in Flux.sizes],
 )
 def test_machines_and_the_text_of_the_notes_give_the_same_states(size):
     assert count(Setting(**Flux.sizes[size])) == manifest.counts("flux", size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,17 +14,20 @@ from streamproof import disk
 from streamproof.spark_bindings import (
     Pipeline,
     Query,
+    Replay,
     SnapshotStatus,
     remove_snapshot,
+    restore_snapshot,
     take_snapshot,
     vacuum,
 )
 from streamproof.spark_bindings import checkpoint as checkpoint_module
+from streamproof.spark_bindings.channel_log import commit_file
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import PurgedCheckpoint, QueryFailed
-from streamproof.spark_bindings.names import BatchId, LaneName, SnapshotId, Turn
+from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, QueryFailed
+from streamproof.spark_bindings.names import BatchId, LaneName, Position, SnapshotId, Turn
 from streamproof.spark_bindings.process import FeedProcess
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
@@ -31,7 +35,7 @@ from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, check
 from tests.spark.handmade import ONE, batch, spark_checkpoint
 from tests.spark.standby.test_pair_snapshot import B, client_of, output, parted, record
 from tests.spark.test_restore import collector_of
-from tests.spark.test_retention import complete, snapshot_by_hand
+from tests.spark.test_retention import complete, pipeline_at, snapshot_by_hand
 from tests.spark.waiting import await_that
 
 
@@ -67,6 +71,24 @@ def test_what_a_snapshot_speaks_of_is_on_the_disk_before_it_is_complete(
     assert len(synced) == 1
     assert {"states", "channels", "checkpoints"} <= {*synced[0]}
     assert "manifest.json" not in synced[0]
+
+
+@pytest.mark.parametrize("left", [0, 40])
+def test_a_snapshot_is_restored_though_the_power_has_cut_what_was_fed_later(
+    tmp_path: Path, left: int
+) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    complete(pipeline)
+    log = pipeline.channel("a").log
+    last = commit_file(log.path, log.last())
+    os.truncate(last, left)
+    shutil.rmtree(tmp_path / "p/queries")
+    with pytest.raises(DamagedFile, match=last.name):
+        restore_snapshot(tmp_path / "p", ONE, into=tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+    restore_snapshot(tmp_path / "p", ONE, into=tmp_path / "cut", replay=Replay.NONE)
+    rows = pipeline_at(tmp_path / "cut", fed=0).channel("a").rows(after=Position(2))
+    assert rows["x"].to_pylist() == [3, 4, 5, 6]
 
 
 def test_a_collector_that_was_frozen_leaves_a_complete_snapshot_whole(

@@ -57,7 +57,7 @@ Row = tuple[int, int | None, int | None]
 
 
 class Failure(Enum):
-    """What happens to copies. All but the last leave each pair one that works."""
+    """What happens to copies. All but those of both copies leave each pair one that works."""
 
     KILLED = "one copy is killed"
     FROZEN = "one copy is frozen for a while"
@@ -65,12 +65,16 @@ class Failure(Enum):
     FROZEN_IN_CATCH_UP = "one copy is killed, and the one that replaces it is frozen for a while"
     ONE_OF_EACH = "one copy of each pair is killed, within one micro-batch"
     BOTH = "both copies of a pair are killed, within one micro-batch"
+    BOTH_FROZEN = "both copies of a pair are frozen for a while, within one micro-batch"
+    SURVIVOR_IN_CATCH_UP = "one copy is killed, and its twin while it is replaced"
 
 
 ALONE = (Failure.KILLED, Failure.FROZEN)
 IN_CATCH_UP = (Failure.KILLED_IN_CATCH_UP, Failure.FROZEN_IN_CATCH_UP)
 AT_ONCE = (Failure.ONE_OF_EACH, Failure.BOTH)
 FREEZES = (Failure.FROZEN, Failure.FROZEN_IN_CATCH_UP)
+OF_BOTH = (Failure.BOTH_FROZEN, Failure.SURVIVOR_IN_CATCH_UP)
+"""These come in runs of their own."""
 
 
 def chosen(chance: Random) -> list[Failure]:
@@ -198,7 +202,7 @@ class Run:
             "from pathlib import Path\n\nfrom tests.spark.standby import chaos\n\n"
             f"PIPELINE = chaos.pipeline_at(Path({str(place / 'p')!r}), {pairs})\n"
         )
-        self._wakes: dict[str, Timer] = {}
+        self._wakes: dict[tuple[str, Copy], Timer] = {}
         self._read_until = 0
         self.history: list[str] = []
 
@@ -247,6 +251,14 @@ class Run:
                     time.sleep(self._random.uniform(0, BATCH_SECONDS))
             case Failure.BOTH:
                 self._lose(pair, copy)
+            case Failure.BOTH_FROZEN:
+                self._freeze(pair, copy)
+                time.sleep(self._random.uniform(0, BATCH_SECONDS))
+                self._freeze(pair, copy.twin)
+            case Failure.SURVIVOR_IN_CATCH_UP:
+                self._send(pair, copy, signal.SIGKILL)
+                self._await_replacement(pair, copy)
+                self._lose_survivor(pair, copy.twin)
 
     def _supervised(self) -> Supervised:
         command = partial(copy_command, self._file, OPTIONS)
@@ -277,7 +289,9 @@ class Run:
 
     def _is_whole(self, pair: str) -> bool:
         status = self._copies.status(pair).values()
-        is_awake = pair not in self._wakes or not self._wakes[pair].is_alive()
+        is_awake = not any(
+            self._wakes[pair, copy].is_alive() for copy in Copy if (pair, copy) in self._wakes
+        )
         is_paired = all(copy.is_paired for copy in status)
         return is_awake and is_paired and sum(copy.is_primary for copy in status) == 1
 
@@ -289,6 +303,20 @@ class Run:
         assert isinstance(self._copies.failed(), BothCopiesFailed), self._copies.failure
         self._copies = self._supervised()
 
+    def _lose_survivor(self, pair: str, copy: Copy) -> None:
+        """Kill a copy whose twin catches up; if that is not there yet, the pair is lost."""
+        starts = self._copies.status(pair)[copy].starts
+        self._send(pair, copy, signal.SIGKILL)
+        await_that(
+            lambda: (
+                self._copies.failure is not None or self._copies.status(pair)[copy].starts > starts
+            ),
+            f"{self.history}: what becomes of the pair",
+        )
+        if self._copies.failure is not None:
+            assert isinstance(self._copies.failure, BothCopiesFailed), self._copies.failure
+            self._copies = self._supervised()
+
     def _freeze(self, pair: str, copy: Copy) -> None:
         process = self._send(pair, copy, signal.SIGSTOP)
 
@@ -297,8 +325,8 @@ class Run:
                 with suppress(ProcessLookupError):  # it was silent for too long, and is ended
                     os.killpg(process, signal.SIGCONT)
 
-        self._wakes[pair] = Timer(self._random.uniform(*FREEZE_SECONDS), wake)
-        self._wakes[pair].start()
+        self._wakes[pair, copy] = Timer(self._random.uniform(*FREEZE_SECONDS), wake)
+        self._wakes[pair, copy].start()
 
     def _await_replacement(self, pair: str, copy: Copy) -> None:
         """Wait until a copy is started again, and some time of its catch-up has gone."""

@@ -31,12 +31,12 @@ SILENT = 3
 """Every third turn gives no rows."""
 
 
-def channel_at(path: Path) -> Channel:
+def channel_at(path: Path, lanes: int = 1) -> Channel:
     """Open the output channel below a path; make it if it is not there."""
     place = path / "rows"
     if not place.exists():
         Channel.create(place, SCHEMA)
-    return Channel(place, ChannelName("rows"), pipeline="p", writer=QueryName("q"))
+    return Channel(place, ChannelName("rows"), pipeline="p", writer=QueryName("q"), lanes=lanes)
 
 
 def giving(path: Path, copy: Copy, taken: int = 0) -> Giving:

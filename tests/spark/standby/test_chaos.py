@@ -15,6 +15,7 @@ from tests.spark.standby.chaos import (
     AT_ONCE,
     FREEZES,
     IN_CATCH_UP,
+    OF_BOTH,
     Failure,
     chosen,
     expected,
@@ -38,12 +39,12 @@ def test_each_run_has_a_freeze_one_failure_in_catch_up_and_two_at_once() -> None
     runs = [chosen(Random(seed)) for seed in SEEDS]
     for kind in (FREEZES, IN_CATCH_UP, AT_ONCE):
         assert all({*kind} & {*failures} for failures in runs)
-    assert {failure for failures in runs for failure in failures} == set(Failure)
+    assert {failure for failures in runs for failure in failures} == {*Failure} - {*OF_BOTH}
     assert len({*map(tuple, runs)}) > len(SEEDS) / 4
 
 
-def test_a_copy_dies_and_is_replaced(tmp_path: Path) -> None:
-    run_with(tmp_path, 0, [Failure.KILLED], pairs=1)
+def test_copies_freeze_and_die_in_catch_up_and_are_replaced(tmp_path: Path) -> None:
+    run_with(tmp_path, 0, [Failure.FROZEN, Failure.KILLED_IN_CATCH_UP])
 
 
 @pytest.mark.slow
@@ -55,3 +56,10 @@ def test_without_failures_the_rows_are_those_counted_beforehand(tmp_path: Path) 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_copies_die_and_freeze_at_any_moment(tmp_path: Path, seed: int) -> None:
     run_with(tmp_path, seed, chosen(Random(seed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failure", OF_BOTH)
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_both_copies_of_a_pair_fail(tmp_path: Path, seed: int, failure: Failure) -> None:
+    run_with(tmp_path, seed, [failure])

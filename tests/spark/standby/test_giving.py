@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.standby.client import INCARNATION_KEY
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.client import INCARNATION_KEY, ChannelClient
+from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
+from streamproof.spark_bindings.standby.giving import Giving
 from tests.spark import driver
 from tests.spark.standby import giver
-from tests.spark.standby.giver import delivered, give, giving, kept, output
+from tests.spark.standby.giver import PAIR, channel_at, delivered, give, giving, kept, output
 
 TURNS = 8
 EXPECTED = [row for turn in range(TURNS) for row in giver.ids_of(turn)]
@@ -204,9 +206,29 @@ def test_rows_that_differ_end_the_passive_copy(
     if ahead:
         second.give(wrong)
     give(first, tmp_path, Copy.A, range(2))
-    with pytest.raises(CopiesDiffer, match=f"turn 1 .*position 2.*{shown}"):
+    with pytest.raises(CopiesDiffer, match=f"turn 1 of lane 'rows' .position 2.*{shown}"):
         (second.note if ahead else lambda: second.give(wrong))()
     assert delivered(tmp_path) == [10, 11]
+
+
+def test_of_several_pairs_the_one_that_differs_is_told_by_its_lane(tmp_path: Path) -> None:
+    query = replace(PAIR.query, partitions=2, partition_by="id")
+    channel = channel_at(tmp_path, lanes=2)
+    first, second = (
+        Giving(
+            copy,
+            channel,
+            ChannelClient(channel, Pair(query, 1), copy, "p"),
+            kept(tmp_path, copy),
+            Turn(0),
+        )
+        for copy in Copy
+    )
+    assert first.take_over()
+    give(first, tmp_path, Copy.A, range(2))
+    second.give(output(tmp_path, Copy.B, 0))
+    with pytest.raises(CopiesDiffer, match=r"turn 1 of lane 'rows\.1' \(position 2\)"):
+        second.give(output(tmp_path, Copy.B, 1, [10, 12]))
 
 
 def test_a_copy_that_differs_is_told_though_the_rows_that_were_delivered_were_vacuumed(

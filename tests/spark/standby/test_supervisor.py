@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +21,18 @@ from streamproof.spark_bindings.errors import (
     QueryFailed,
 )
 from streamproof.spark_bindings.standby import supervisor as module
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, ProcessDirectory
+from streamproof.spark_bindings.standby.copies import (
+    Copy,
+    Pair,
+    PairDirectory,
+    ProcessDirectory,
+    pairs_of,
+)
 from streamproof.spark_bindings.standby.lock import holder, locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
 from tests.spark.standby.supervised import Supervised
+from tests.spark.waiting import await_that
 
 BOUND = 0.5
 FOREVER = -1
@@ -37,13 +45,13 @@ def runs(copy: Copy) -> tuple[int, int]:
 
 
 @contextmanager
-def supervised(path: Path, ends: Ends = runs) -> Iterator[Supervised]:
-    pipeline = copies.pair(path)
+def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[Supervised]:
+    pipeline = copies.pair(path, partitions)
 
     def command(pair: Pair, copy: Copy) -> list[str]:
         code, beats = ends(copy)
         beat = path / "queries" / pair.name / copy.value / "beat.json"
-        beat.parent.mkdir(exist_ok=True)
+        beat.parent.mkdir(parents=True, exist_ok=True)
         program = [sys.executable, "-m", "tests.spark.standby.fake_copy"]
         return [*program, str(beat), str(code), str(beats)]
 
@@ -69,7 +77,7 @@ def await_pair(running: Supervised, *, starts: tuple[int, int] = (1, 1)) -> None
         found = running.status("totals").values()
         return all(c.is_paired for c in found) and starts == tuple(c.starts for c in found)
 
-    copies.await_that(is_paired, "a pair")
+    await_that(is_paired, "a pair")
 
 
 def kill(status: CopyStatus, number: signal.Signals = signal.SIGKILL) -> None:
@@ -96,13 +104,13 @@ def test_a_copy_is_warm_when_it_has_taken_a_turn_in_this_life(
         return [copy_of(running, copy).is_warm for copy in Copy]
 
     with supervised(tmp_path / "p") as running:
-        copies.await_that(lambda: is_warm() == [True, True], "two warm copies")
+        await_that(lambda: is_warm() == [True, True], "two warm copies")
         idle.touch()
         kill(copy_of(running, Copy.A))
         await_pair(running, starts=(2, 1))
         assert is_warm() == [False, True]
         idle.unlink()
-        copies.await_that(lambda: is_warm() == [True, True], "two warm copies again")
+        await_that(lambda: is_warm() == [True, True], "two warm copies again")
     told = [record.getMessage() for record in caplog.records if "is warm" in record.getMessage()]
     assert sorted(told) == [
         f"copy {name} of totals is warm: it can take over at once" for name in "AAB"
@@ -123,8 +131,42 @@ def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(tmp_path: Path
             kill(copy_of(running, copy), signal.SIGSTOP)  # so that it sees none of them end first
         for copy in Copy:
             kill(copy_of(running, copy))
+        begun = time.monotonic()
         assert isinstance(running.failed(), BothCopiesFailed)
+        # It is told because they have ended, and not because they are silent.
+        assert time.monotonic() - begun < module._SILENCE_BOUNDS_MAX * BOUND
         assert "may be lost" in str(running.failure)
+
+
+def test_a_survivor_that_freezes_while_its_twin_is_replaced_is_the_loss_of_both(
+    tmp_path: Path,
+) -> None:
+    with supervised(tmp_path / "p") as running:
+        await_pair(running)
+        (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
+        kill(copy_of(running, Copy.A))
+        await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
+        kill(copy_of(running, Copy.B), signal.SIGSTOP)
+        assert isinstance(running.failed(), BothCopiesFailed)
+        assert f"was silent for {module._SILENCE_BOUNDS_MAX * BOUND:g} s" in str(running.failure)
+
+
+def test_losing_a_copy_of_one_partition_touches_its_pair_alone(tmp_path: Path) -> None:
+    with supervised(tmp_path / "p", partitions=2) as running:
+        pairs = [str(pair.name) for pair in pairs_of(copies.totals_query(2))]
+
+        def are_paired() -> bool:
+            return all(copy.is_paired for pair in pairs for copy in running.status(pair).values())
+
+        await_that(are_paired, "two pairs")
+        before = running.status(pairs[1])
+        kill(running.status(pairs[0])[Copy.A])
+        await_that(lambda: running.status(pairs[0])[Copy.A].starts == 2, "a new copy")
+        await_that(are_paired, "two pairs again")
+        after = running.status(pairs[1])
+        assert {copy: (now.process, now.starts) for copy, now in after.items()} == {
+            copy: (then.process, then.starts) for copy, then in before.items()
+        }
 
 
 def test_the_second_failure_before_the_first_copy_caught_up_is_one_of_both(tmp_path: Path) -> None:
@@ -132,7 +174,7 @@ def test_the_second_failure_before_the_first_copy_caught_up_is_one_of_both(tmp_p
         await_pair(running)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()  # it takes its time to catch up
         kill(copy_of(running, Copy.A))
-        copies.await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
+        await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
         assert running.failure is None
         kill(copy_of(running, Copy.B))
         assert isinstance(running.failed(), BothCopiesFailed)
@@ -147,7 +189,7 @@ def test_a_copy_that_hangs_in_its_start_is_started_again(
         monkeypatch.setattr(module, "_START_SECONDS_MAX", BOUND)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
         kill(copy_of(running, Copy.A))
-        copies.await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
+        await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
         assert copy_of(running, Copy.B).is_paired
         assert running.failure is None
 
@@ -189,7 +231,7 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
     tmp_path: Path,
 ) -> None:
     with supervised(tmp_path / "p", lambda copy: (3, 0 if copy is Copy.B else FOREVER)) as run:
-        copies.await_that(lambda: copy_of(run, Copy.B).starts == 2, "a second start")
+        await_that(lambda: copy_of(run, Copy.B).starts == 2, "a second start")
         assert copy_of(run, Copy.A).is_paired
         assert run.failure is None
 
@@ -203,7 +245,7 @@ def supervised_alone(path: Path, command: str) -> Supervised:
 def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     running = supervised_alone(tmp_path / "p", f"echo >> {starts}; exit 3")
-    copies.await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
+    await_that(lambda: starts.exists() and len(starts.read_text()) == 2, "two starts")
     running.end()
     assert running.failure is None
 
