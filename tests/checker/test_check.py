@@ -169,10 +169,14 @@ def test_an_action_that_never_happens_leaves_the_model_undetermined():
 
 def test_what_a_size_rules_out_must_not_happen_and_the_rest_must():
     class Grounded(Lazy):
+        @always
+        def is_small(self, now: Count) -> bool:
+            return now.value <= 3
+
         def ruled_out(self) -> list[str]:
             return ["fly"]
 
-    class Stuck(Lazy):
+    class Stuck(Grounded):
         def ruled_out(self) -> list[str]:
             return ["fly", "reset"]
 

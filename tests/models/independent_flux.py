@@ -38,8 +38,8 @@ class Setting(NamedTuple):
     """How much of each, whether whole nodes fail, and how the notes are read."""
 
     tuples: int
-    source_failures: int
-    sink_failures: int
+    source_failures: int = 1
+    sink_failures: int = 0
     acks: int = 2
     repairs: bool = True
     nodes: bool = False
@@ -80,8 +80,8 @@ class State(NamedTuple):
     sources: tuple[Source, Source]
     sinks: tuple[Sink, Sink]
     acks: frozenset[tuple[int, int, int, int]]
-    source_failures: int
-    sink_failures: int
+    source_failures: int = 1
+    sink_failures: int = 0
 
 
 CLOSED = Link(0, 0, False, 0, 0)
