@@ -139,6 +139,7 @@ class Merge:
         if arrived is None:
             return
         like = self._pending.like(arrived, self._settings)
+        self._pending.note(arrived, self._settings)
         self._arrived, copies = set_apart(arrived, like, self._settings)
         if copies.num_rows:
             yield Emission(TupleType.LATE, copies)

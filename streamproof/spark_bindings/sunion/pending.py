@@ -127,16 +127,19 @@ class Pending:
                 self._store.remove(bucket, number)
         return taken
 
+    def note(self, arrived: pa.Table, settings: Settings) -> None:
+        """Note how far streams have come, by rows that are in time."""
+        positions = integers(arrived[settings.position])
+        np.maximum.at(self._highest, integers(arrived[STREAM]), positions)
+
     def like(self, arrived: pa.Table, settings: Settings) -> list[pa.Table]:
         """Give rows that wait, among them all that have time, stream and position of one of these.
 
         Positions rise along a stream, so that there mostly are none, and no blob is opened: only
-        what goes back in its stream may have been there before.
+        what goes back behind `note` may have been there before.
         """
         streams = integers(arrived[STREAM])
-        positions = integers(arrived[settings.position])
-        back = positions <= self._highest[streams]
-        np.maximum.at(self._highest, streams, positions)
+        back = integers(arrived[settings.position]) <= self._highest[streams]
         buckets = np.unique(settings.buckets(integers(arrived[settings.time])[back])).tolist()
         return [
             self._read(bucket, number)
