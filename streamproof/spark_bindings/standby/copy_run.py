@@ -47,6 +47,7 @@ from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
 from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.merging import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
+from streamproof.spark_bindings.standby.pace import Pace
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 
 SUSPECT_AFTER_SECONDS = 0.75
@@ -188,6 +189,7 @@ class CopyRun:
         self._running = self._start(frame)
         self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds)
         self._next_beat = time.monotonic()
+        self._pace = Pace()
 
     def until(self, stop: Event) -> None:
         """Go on until this is set.
@@ -202,11 +204,18 @@ class CopyRun:
                 raise self._failure
             with self._lock:
                 self._giving.note()
-                if self._merging.leads and self._giving.next == self._merging.next:
-                    self._merging.choose()
+                self._choose()
             if time.monotonic() >= self._next_beat:
                 self._next_beat = time.monotonic() + self._bound / BEATS_PER_BOUND
                 self._look()
+
+    def _choose(self) -> None:
+        if not self._merging.leads or self._giving.next != self._merging.next:
+            return
+        twin = self._watch.beat
+        ahead = 0 if twin is None or self._watch.has_failed else self._giving.next - twin.turn
+        if self._pace.may_choose(ahead) and self._merging.choose():
+            self._pace.begin()
 
     def stop(self) -> None:
         """Stop the query, after the batch under way."""

@@ -1,0 +1,46 @@
+"""How soon a leader chooses the next turn: at once, unless its twin is far behind.
+
+A copy that was replaced has its twin's state, and takes all turns since then, one by one, while
+the leader goes on; both may share processors. A turn costs about the same however many rows it has.
+So a leader that pauses chooses fewer and larger ones, and the twin gains on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+TURNS_AHEAD_MAX = 8
+"""A twin that is no farther behind can take over within the time of a few turns."""
+PAUSE = 1.0
+"""Of the time that the turn before took: so a leader keeps half of its pace at least."""
+
+
+class Pace:
+    """Times the turns of a leader.
+
+    Parameters
+    ----------
+    clock : gives seconds
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._done: float | None = self._begun
+
+    def begin(self) -> None:
+        """Note that a turn was chosen."""
+        self._begun, self._done = self._clock(), None
+
+    def may_choose(self, ahead: int) -> bool:
+        """Tell whether to choose again, now that the turn before has been taken.
+
+        Parameters
+        ----------
+        ahead : turns that the twin has to take until it is where the leader is
+        """
+        if self._done is None:
+            self._done = self._clock()
+        pause = PAUSE * (self._done - self._begun)
+        return ahead <= TURNS_AHEAD_MAX or self._clock() >= self._done + pause
