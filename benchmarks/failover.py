@@ -366,7 +366,7 @@ def main() -> int:
         )
         for one in found:
             table.add_row(*("" if value is None else str(value) for value in asdict(one).values()))
-        Console().print(table)
+        Console(width=150).print(table)
         for goal, is_reached in reached:
             Console().print({True: "reached", False: "MISSED", None: "open"}[is_reached], goal)
     return int(any(is_reached is False for _, is_reached in reached))

@@ -18,7 +18,6 @@ What is abstracted away, and why that is sound
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -76,20 +75,6 @@ class Flux(Pairs):
                 acks=acks,
             )
         )
-
-    def ruled_out(self) -> Collection[str]:
-        """Give what needs a repair, or the repair of a consumer."""
-        fails = [self.may_fail[p] > 0 for p in self.partitions]
-        retains = any(self.may_fail[p] > 0 and self.has_inputs(p) for p in self.partitions)
-        return {
-            name
-            for name, is_possible in {
-                "fail": any(fails),
-                "begin_to_retain": self.repairs and retains,
-                "fold_in": self.repairs and any(fails),
-            }.items()
-            if not is_possible
-        }
 
     @action
     def fail(self, s: State, p: Partition, c: Copy) -> State:

@@ -6,7 +6,7 @@ one partition there, a node with copies of all of them in `models/flux_exchange.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from streamproof.lang import (
@@ -32,6 +32,18 @@ Producers = Map[tuple[Lane, Copy], Producer[Copy]]
 @dataclass(frozen=True)
 class Pairs(Lanes):
     """Partitions whose copies are replaced when they have failed."""
+
+    def ruled_out(self) -> Collection[str]:
+        """Give what needs an ack, a failure or a repair, where a size has none."""
+        fail = [p for p in self.partitions if self.may_fail[p] > 0]
+        is_possible = {
+            "acknowledge": self.acks_most > 0,
+            "receive_ack": self.acks_most > 0,
+            "fail": bool(fail),
+            "begin_to_retain": self.repairs and any(self.has_inputs(p) for p in fail),
+            "fold_in": self.repairs and bool(fail),
+        }
+        return [name for name, possible in is_possible.items() if not possible]
 
     # The protocol that is checked; a mutant replaces one of these.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from streamproof.checker import check
 from streamproof.checker.engines import EngineName
+from streamproof.checker.native import engine as native
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.models.flux import Flux
@@ -59,3 +61,15 @@ def test_two_lanes_into_one_consumer_hold_on_walks():
     report = simulate(model, plan=PLAN, engine=EngineName.NATIVE)
     assert report.verdict.status is Status.SAMPLED
     assert all(part.taken for part in report.coverage)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("size", "safety"),
+    [({"sources": 2, "acks": 1}, False), ({"sources": 2, "sinks": 2, "acks": 0}, True)],
+    ids=["two-lanes", "four-lanes-without-acks"],
+)
+def test_several_lanes_on_two_nodes_are_searched_to_the_end(size, safety):
+    report = check(FluxExchange.sized(**size), engine=native.explore, liveness=not safety)
+    assert report.verdict.status is Status.EXHAUSTED
