@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,10 +90,18 @@ def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
     return Counter(_option(leaf, option) for leaf in found)
 
 
-def outermost_observations(frame: DataFrame, prefix: str) -> list[str]:
-    """Name the observed metrics of a plan whose names begin so, but those behind another such one.
+def outermost_origins(
+    frame: DataFrame, prefix: str, option: str, columns: AbstractSet[str]
+) -> list[str]:
+    """Name where the rows of a plan come from: operators by their metrics, or sources.
 
     A plan that two operators have made side by side has two; one behind the other are one.
+
+    Parameters
+    ----------
+    frame : the plan
+    prefix : how the names of the observed metrics begin by which operators are known
+    option, columns : sources count that have this option, which names them, and these columns
     """
     operators, found = [_java(frame).queryExecution().analyzed()], []
     while operators:
@@ -100,8 +109,11 @@ def outermost_observations(frame: DataFrame, prefix: str) -> list[str]:
         name = operator.name() if operator.nodeName() == "CollectMetrics" else ""
         if name.startswith(prefix):
             found.append(name)
-        else:
-            operators += _elements(operator.children())
+            continue
+        operators += _elements(operator.children())
+        source = _option(operator, option)
+        if source and columns <= {each.name() for each in _elements(operator.output())}:
+            found.append(source)
     return sorted(found)
 
 

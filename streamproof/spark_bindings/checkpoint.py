@@ -53,7 +53,8 @@ class Checkpoint:
         if metadata is None:
             raise PurgedCheckpoint(
                 f"the checkpoint {self.path} has no metadata file. The query cannot be told from "
-                "others, so its rows could be appended twice. Restore a snapshot"
+                "others, so its rows could be appended twice. Put the file back, or restore a "
+                "snapshot"
             )
         return str(metadata["id"])
 
@@ -77,6 +78,24 @@ class Checkpoint:
         except FileNotFoundError:  # or it is a copy's that is just replaced
             return None
         return max((BatchId(int(name)) for name in names if name.isdigit()), default=None)
+
+    def check_readable(self) -> None:
+        """Check the logs of the newest batches, with which a query begins.
+
+        Raises
+        ------
+        DamagedFile : if one is not what Spark writes
+        """
+        for kind in ("offsets", "commits"):
+            numbers = [int(p.name) for p in (self.path / kind).glob("[0-9]*") if p.name.isdigit()]
+            for number in sorted(numbers)[-2:]:
+                file = self.path / kind / str(number)
+                with as_written(file):
+                    version, *lines = file.read_text(encoding="utf-8").splitlines()
+                    if not version.startswith("v") or not lines:
+                        raise ValueError("it does not begin as it should")
+                    for line in lines:
+                        json.loads(line if line != "-" else "null")
 
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Read the position of each input at the end of a batch; empty before the first batch.

@@ -56,7 +56,7 @@ def read_json(path: Path, **fields: type) -> Any | None:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except ValueError as error:
+    except (IsADirectoryError, ValueError) as error:
         raise _damaged(path, str(error)) from error
     if not isinstance(value, dict):
         raise _damaged(path, f"it holds no object but {value!r}")

@@ -14,6 +14,11 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe, spark_schema
+from streamproof.spark_bindings.sunion.tuple_type import (
+    STABLE_ID,
+    TUPLE_TYPE,
+    require_one_merge,
+)
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
@@ -31,7 +36,7 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
 
     Raises
     ------
-    WrongArgument : if it does not give a streaming DataFrame
+    WrongArgument : if it does not give a streaming DataFrame, or what several merges say
     WrongWiring : if it does not read each of its inputs once
     WrongSchema : if its columns are not those of its output channel
     """
@@ -55,6 +60,8 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
             f"channel {query.output!r} stores ({describe(output)}). Its rows could "
             "not be appended. Select, rename or cast its columns"
         )
+    if {TUPLE_TYPE, STABLE_ID} <= given.keys():
+        require_one_merge(frame, f"channel {query.output!r} would hold")
     return frame
 
 

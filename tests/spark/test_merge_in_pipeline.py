@@ -75,6 +75,34 @@ def test_stable_rows_and_a_table_of_several_serializers(
     assert sorted(placed(found)) == expected
 
 
+def test_what_several_merges_say_goes_into_no_table_and_no_channel(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def merge(name: str, rows: DataFrame) -> DataFrame:
+        return sunion({name: rows}, **ARGUMENTS)
+
+    both = Pipeline(
+        tmp_path / "both",
+        channels={"ewr": INPUT, "jfk": INPUT, "merged": OUTPUT},
+        queries=[
+            Query(
+                "merge",
+                inputs=("ewr", "jfk"),
+                output="merged",
+                plan=lambda ewr, jfk: merge("ewr", ewr).union(merge("jfk", jfk)),
+            )
+        ],
+    )
+    with pytest.raises(WrongArgument, match="channel 'merged' would hold what 2 merges say"):
+        both.start(spark)
+    one = bounded(tmp_path / "one").channel("merged").stream(spark)
+    other = bounded(tmp_path / "other").channel("merged").stream(spark)
+    rows = merge("ewr", other.select("ts", "seq", "text"))
+    for pair in (one.union(other), one.union(rows)):
+        with pytest.raises(WrongArgument, match="reconcile was given what 2 merges say: merged"):
+            reconcile(pair, tmp_path / "table", tmp_path / "checkpoint")
+
+
 def test_a_table_follows_what_a_merge_takes_back(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = bounded(tmp_path / "p")
     with pipeline.start(spark):

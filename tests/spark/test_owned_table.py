@@ -10,7 +10,13 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings.errors import DamagedFile, ForeignTable, WrongSchema
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.errors import (
+    DamagedFile,
+    ForeignTable,
+    PurgedCheckpoint,
+    WrongSchema,
+)
 from tests.spark.tables import Table
 
 pytestmark = pytest.mark.timeout(300)
@@ -125,3 +131,44 @@ def test_a_table_that_was_made_by_hand_is_taken_if_it_is_empty(
     write_deltalake(tmp_path / "other" / "table", rows, partition_by=["tuple_type"])
     with pytest.raises(ForeignTable, match="has been written"):
         Table(spark, tmp_path / "other")
+
+
+def test_tables_that_were_swapped_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (2, "LATE", None), (None, "BOUNDARY", 1))
+    for name, other in (("table", "swapped"), ("late", "table"), ("swapped", "late")):
+        shutil.move(tmp_path / name, tmp_path / other)
+    with pytest.raises(ForeignTable, match="has rows of the type LATE, .* Put each in its place"):
+        table.open()
+
+
+@pytest.mark.parametrize("other", [None, "another"])
+def test_a_checkpoint_without_its_own_identity_is_refused(
+    spark: SparkSession, tmp_path: Path, other: str | None
+) -> None:
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    metadata = tmp_path / "checkpoint" / "metadata"
+    if other is None:
+        metadata.unlink()
+        with pytest.raises(PurgedCheckpoint, match="has no metadata file.* Put the file back"):
+            table.open()
+    else:
+        metadata.write_text(f'{{"id": "{other}"}}')
+        with pytest.raises(ForeignTable, match="or the checkpoint's own file metadata"):
+            table.open()
+
+
+@pytest.mark.parametrize("kind", ["offsets", "commits"])
+@pytest.mark.parametrize("text", ["", "v1", "junk", 'v1\n{"a"', "\0\0"])
+def test_damaged_logs_of_a_checkpoint_are_told(tmp_path: Path, kind: str, text: str) -> None:
+    checkpoint = Checkpoint(tmp_path)
+    (tmp_path / kind).mkdir()
+    for number in range(3):
+        (tmp_path / kind / str(number)).write_text('v1\n{"a": 1}\n-\n')
+    checkpoint.check_readable()
+    (tmp_path / kind / "0").write_text(text)  # nobody reads it any more
+    checkpoint.check_readable()
+    (tmp_path / kind / "2").write_text(text)
+    with pytest.raises(DamagedFile, match=f"{kind}/2 is not what was written there"):
+        checkpoint.check_readable()

@@ -140,3 +140,12 @@ def test_after_a_restart_with_another_wait_a_timer_comes_when_that_is_over(wait_
     assert operator.batch(ewr=[Row(2, 1)]) == []  # the restart is known from here on
     assert operator.at(wait_ms - 1) == []
     assert operator.at(wait_ms) == [("TENTATIVE", 0, 0, 0), ("TENTATIVE", 0, 1, 0)]
+
+
+def test_what_is_overdue_by_a_shorter_wait_is_looked_at_in_the_second_batch() -> None:
+    operator = Operator(waiting_at_most(3_600_000))
+    operator.batch(ewr=rows_of([1]))
+    operator.restart(waiting_at_most(1000))
+    assert operator.at(5000) == []
+    assert operator.batch(ewr=[Row(2, 1)]) == []  # the old wait, in case it is a repetition
+    assert operator.at(5001) == [("TENTATIVE", 0, 0, 0), ("TENTATIVE", 0, 1, 0)]

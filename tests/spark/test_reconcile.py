@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
     FencedDriver,
+    PurgedCheckpoint,
     WrongArgument,
     WrongRows,
 )
@@ -254,6 +255,14 @@ def test_a_merge_of_other_settings_is_refused_before_its_query_starts(
         with pytest.raises(WrongArgument, match=message):
             reconcile(other, *places)
     reconcile(merged("b", "a"), *places).stop()
+    # Whoever is refused leaves the note of the settings as it was.
+    note = (places[1] / "streamproof_merge.json").read_text()
+    (places[1] / "metadata").unlink()
+    (places[1] / "commits").mkdir(exist_ok=True)
+    (places[1] / "commits" / "0").write_text("v1\n{}\n")
+    with pytest.raises(PurgedCheckpoint):
+        reconcile(merged("a", "b", bucket="2 minutes"), *places)
+    assert (places[1] / "streamproof_merge.json").read_text() == note
 
 
 def test_columns_may_have_any_name(spark: SparkSession, tmp_path: Path) -> None:

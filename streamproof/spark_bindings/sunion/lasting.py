@@ -37,17 +37,22 @@ def check_lasting(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 
 
 def check_written(checkpoint: Path, now: Mapping[str, Any]) -> None:
-    """Check what a checkpoint was written with, or note it there if no query has started in it.
+    """Check what a checkpoint was written with, if a query has started in it.
 
     Raises
     ------
     WrongArgument : if it was something else
+    DamagedFile : if the note of it says nothing that can be read
     """
+    before = read_json(checkpoint / _NOTE)  # absent, or empty, where an older version wrote it
+    if before and (checkpoint / "metadata").exists():
+        check_lasting(before, now)
+
+
+def note_lasting(checkpoint: Path, now: Mapping[str, Any]) -> None:
+    """Note what a checkpoint will be written with, if no query has started in it."""
     if not (checkpoint / "metadata").exists():
         write_json(checkpoint / _NOTE, dict(now))
-    before = read_json(checkpoint / _NOTE)  # absent where an older version wrote it
-    if before is not None:
-        check_lasting(before, now)
 
 
 def _told(settings: Mapping[str, Any], names: list[str]) -> str:

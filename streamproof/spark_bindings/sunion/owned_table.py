@@ -8,6 +8,7 @@ filled would have them twice; so both are refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ class OwnedTable:
     path : directory of the table; it is created if it is absent and the query has never run
     schema : of its rows
     checkpoint : of the query that it belongs to
-    what : of the query's tables it is; in the checkpoint is a note of it by that name
+    kinds : of the rows that it may have
 
     Raises
     ------
@@ -47,19 +48,23 @@ class OwnedTable:
     DamagedFile : if its log, or the checkpoint's identity, cannot be read
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, checkpoint: Checkpoint, what: str) -> None:
+    def __init__(
+        self, path: Path, schema: pa.Schema, checkpoint: Checkpoint, kinds: AbstractSet[TupleType]
+    ) -> None:
         self.path, self._checkpoint = path, checkpoint
-        self._note = checkpoint.path / f"streamproof_{what}.json"
+        note = "late_table" if TupleType.LATE in kinds else "table"
+        self._note = checkpoint.path / f"streamproof_{note}.json"
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
         if not DeltaTable.is_deltatable(str(path)):
             self._refuse_if_run("does not exist")
             DeltaTable.create(path, schema=schema, partition_by=self._partition_by, mode="ignore")
         self._table = open_table(path)
         self._require_schema(schema)
-        started = (checkpoint.path / "metadata").exists()
+        started = (checkpoint.path / "metadata").exists() or checkpoint.last_committed() is not None
         newest = self._newest(checkpoint.identity() if started else "")
         self._refuse_if_ahead(newest)
         self._refuse_if_behind(newest)
+        self._refuse_if_swapped(kinds)
 
     @property
     def file_schema(self) -> pa.Schema:
@@ -85,7 +90,7 @@ class OwnedTable:
         It is as of the last call of `is_applied`.
         """
         files = pa.table(self._table.get_add_actions(flatten=True))
-        kinds = files[f"partition.{TUPLE_TYPE}"].to_pylist()
+        kinds = self._kinds(files)
         serializers = [0] * len(kinds)
         if SERIALIZER in self._partition_by:
             serializers = files[f"partition.{SERIALIZER}"].to_pylist()
@@ -94,6 +99,10 @@ class OwnedTable:
             for kind, serializer in zip(kinds, serializers, strict=True)
             if kind == TupleType.TENTATIVE.value
         }
+
+    def _kinds(self, files: pa.Table) -> list[str]:
+        kinds: list[str] = files[f"partition.{TUPLE_TYPE}"].to_pylist()
+        return kinds
 
     def apply(self, batch: int, files: Sequence[TableFile], undone: Sequence[int] = ()) -> None:
         """Add files, and remove those of tentative rows that were revoked, in one commit.
@@ -183,7 +192,8 @@ class OwnedTable:
             raise ForeignTable(
                 f"the table {self.path} {what}, though the checkpoint {self._checkpoint.path} has "
                 f"been through batch {last}. The rows of those batches would never be there. Put "
-                "the table back; or begin anew, without checkpoint, table and late table"
+                "the table back, or the checkpoint's own file metadata, if that is another one; or "
+                "begin anew, without checkpoint, table and late table"
             )
 
     def _refuse_if_ahead(self, newest: int | None) -> None:
@@ -204,6 +214,16 @@ class OwnedTable:
                 f"checkpoint {self._checkpoint.path}: its newest is {newest}. An older copy is in "
                 "its place, and the rows behind would be lacking for good. Put the newer one back; "
                 "or begin anew, without checkpoint, table and late table"
+            )
+
+    def _refuse_if_swapped(self, kinds: AbstractSet[TupleType]) -> None:
+        found = {*self._kinds(pa.table(self._table.get_add_actions(flatten=True)))}
+        strange = found - {kind.value for kind in kinds}
+        if strange:
+            raise ForeignTable(
+                f"the table {self.path} has rows of the type {', '.join(sorted(strange))}, which "
+                "belong to the query's other table: one of stable rows, the other of late ones. "
+                "Have they been swapped? Put each in its place"
             )
 
     def _require_schema(self, schema: pa.Schema) -> None:

@@ -74,9 +74,9 @@ class SerializerProcessor(StatefulProcessor):
             yield from _frames(serializer, emission)
         if (merge.node, merge.index, self._settings) != (node, index, settings):
             self._state.save(merge.node, merge.index, settings, now_ms)
-        self._register_timers(merge, now_ms)
+        self._register_timers(merge, settings, now_ms)
 
-    def _register_timers(self, merge: Merge, now_ms: int) -> None:
+    def _register_timers(self, merge: Merge, in_force: Settings, now_ms: int) -> None:
         """Ask to be called when the next bucket is due, and when the newest is.
 
         The newest's call is there when those before it have been answered. The next one's is there
@@ -86,7 +86,9 @@ class SerializerProcessor(StatefulProcessor):
         if wait_ms is None:
             return
         due = {part.since_ms + wait_ms for part in merge.index.waiting.values()}
-        ahead = [due_ms for due_ms in due if due_ms > now_ms]
+        ahead = {due_ms for due_ms in due if due_ms > now_ms}
+        if in_force != self._settings and len(ahead) < len(due):
+            ahead.add(now_ms + 1)  # what is overdue now, by a shorter wait, has yet to be looked at
         for due_ms in {min(ahead), max(ahead)} if ahead else set():
             self._handle.registerTimer(due_ms)
 

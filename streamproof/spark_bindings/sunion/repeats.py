@@ -8,11 +8,12 @@ no answer. A row is compared when it comes, so that what is refused is not in th
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamproof.spark_bindings.errors import RepeatedPosition
 from streamproof.spark_bindings.sunion.rows import STREAM, integers
@@ -61,17 +62,31 @@ def set_apart(
 
 
 def _are_equal(left: pa.Table, right: pa.Table) -> bool:
-    pairs = zip(left.columns, right.columns, strict=True)
-    return all(_bits(one).equals(_bits(other)) for one, other in pairs)
+    parts = zip(left.columns, right.columns, strict=True)
+    return all(
+        one.equals(other)
+        for pair in parts
+        for one, other in zip(*(_parts(column.combine_chunks()) for column in pair), strict=True)
+    )
 
 
-def _bits(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give numbers as what is stored of them: a NaN is a copy of itself."""
-    kind = column.type
-    if not pa.types.is_floating(kind):
-        return column
-    bits = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[kind.bit_width]
-    return pa.chunked_array([chunk.view(bits) for chunk in column.chunks], bits)
+def _parts(values: pa.Array) -> Iterator[pa.Array]:
+    """Take values apart into plain ones, and numbers into bits: a NaN is a copy of itself."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        yield values.view({16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[kind.bit_width])
+    elif pa.types.is_struct(kind):
+        yield values.is_valid()
+        for child in values.flatten():
+            yield from _parts(child)
+    elif pa.types.is_map(kind):
+        entry = pa.struct([kind.key_field, kind.item_field])
+        yield from _parts(values.cast(pa.list_(entry)))
+    elif pa.types.is_list(kind):
+        yield pc.list_value_length(values)  # null, where there is no list
+        yield from _parts(pc.list_flatten(values))
+    else:
+        yield values
 
 
 def _refuse(left: pa.Table, right: pa.Table, settings: Settings) -> NoReturn:
@@ -96,5 +111,8 @@ def _refuse(left: pa.Table, right: pa.Table, settings: Settings) -> NoReturn:
 
 
 def _shown(value: pa.ChunkedArray) -> str:
-    text = value.combine_chunks().to_string(indent=0, skip_new_lines=True)[1:-1]
+    try:
+        text = repr(value[0].as_py())
+    except (ArithmeticError, ValueError):  # as of a time that Python does not have
+        text = value.combine_chunks().to_string(indent=0, skip_new_lines=True)[1:-1]
     return text if len(text) <= _VALUE_LENGTH else f"{text[:_VALUE_LENGTH]}..."

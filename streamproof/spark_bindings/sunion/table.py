@@ -23,7 +23,7 @@ from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.schema import stored_schema
-from streamproof.spark_bindings.sunion.lasting import LASTING, check_written
+from streamproof.spark_bindings.sunion.lasting import LASTING, check_written, note_lasting
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
 from streamproof.spark_bindings.sunion.table_files import (
@@ -34,12 +34,12 @@ from streamproof.spark_bindings.sunion.table_files import (
 )
 from streamproof.spark_bindings.sunion.tuple_type import (
     BOUNDED,
-    OBSERVED,
     PARTITIONED,
     SERIALIZER,
     STABLE_ID,
     TUPLE_TYPE,
     TupleType,
+    require_one_merge,
 )
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -88,8 +88,11 @@ def reconcile(
             "others: Delta deletes what it does not know in a table's. Name three"
         )
     writer = _triggered(merged, trigger).option("checkpointLocation", str(progress))
-    check_written(progress, _lasting(merged))
-    sink = TableSink(merged, place, behind, Checkpoint(progress))
+    lasting, own = _lasting(merged), Checkpoint(progress)
+    check_written(progress, lasting)
+    own.check_readable()
+    sink = TableSink(merged, place, behind, own)
+    note_lasting(progress, lasting)
     return writer.foreachBatch(sink.on_batch).start()
 
 
@@ -105,13 +108,7 @@ def _require_merged(merged: DataFrame) -> None:
             f"Without a text {TUPLE_TYPE!r}, what to add and what to remove is unknown. Give it "
             "what sunion returns"
         )
-    merges = _spark.outermost_observations(merged, OBSERVED)
-    if len(merges) > 1:
-        raise WrongArgument(
-            f"reconcile was given what {len(merges)} merges say: {' and '.join(merges)}. Each "
-            "numbers its rows from 0, and an UNDO of one would remove rows of the other. Give each "
-            "a table of its own, or merge all inputs at once"
-        )
+    require_one_merge(merged, "reconcile was given")
     if STABLE_ID not in merged.columns:
         raise WrongArgument(
             f"reconcile was given a DataFrame without the column {STABLE_ID!r}. A table has no "
@@ -192,8 +189,9 @@ class TableSink:
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
         schema = nullable(stored_schema(merged.schema, f"table {table.name!r}"))
-        self._table = OwnedTable(table, schema, checkpoint, "table")
-        self._late = OwnedTable(late, schema, checkpoint, "late_table")
+        present = {TupleType.INSERTION, TupleType.TENTATIVE}
+        self._table = OwnedTable(table, schema, checkpoint, present)
+        self._late = OwnedTable(late, schema, checkpoint, {TupleType.LATE})
         self._directories = {
             TupleType.INSERTION: table,
             TupleType.TENTATIVE: table,

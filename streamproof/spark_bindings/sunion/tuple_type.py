@@ -7,6 +7,9 @@ from enum import Enum
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.errors import WrongArgument
+
 
 class TupleType(Enum):
     """What a row of a merged stream says [BBMS08, section 3.2]."""
@@ -39,6 +42,27 @@ PARTITIONED, BOUNDED = "streamproof.partitioned", "streamproof.bounded"
 may be tentative."""
 OBSERVED = "sunion("
 """How the names of the metrics begin that a query's progress has of a merge."""
+
+
+def require_one_merge(frame: DataFrame, told: str) -> None:
+    """Refuse what several merges say.
+
+    Parameters
+    ----------
+    frame : tuples
+    told : for the message: what was given it, by whom
+
+    Raises
+    ------
+    WrongArgument : if it is of several merges, or of channels that hold what a merge has said
+    """
+    merges = _spark.outermost_origins(frame, OBSERVED, "channel", {TUPLE_TYPE, STABLE_ID})
+    if len(merges) > 1:
+        raise WrongArgument(
+            f"{told} what {len(merges)} merges say: {' and '.join(merges)}. Each numbers its rows "
+            "from 0, and an UNDO of one would remove rows of the other. Give each a place of its "
+            "own, or merge all inputs at once"
+        )
 
 
 def stable_only(merged: DataFrame) -> DataFrame:
