@@ -17,7 +17,7 @@ _NO_POSITION = -(2**63)
 
 
 class BlobStore(Protocol):
-    """What holds the blobs, by bucket and number; `MapBlobs` in Spark."""
+    """What holds the blobs, by bucket and number; `SerializerState` in Spark."""
 
     def get(self, bucket: int, number: int) -> bytes:
         """Read a blob that is there."""
