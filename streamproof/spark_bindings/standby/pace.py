@@ -1,4 +1,4 @@
-"""How soon a leader chooses the next turn: at once, unless its twin is far behind.
+"""How soon a leader chooses the next turn: at once, unless its twin is behind.
 
 A copy that was replaced has its twin's state, and takes all turns since then, one by one, while
 the leader goes on; both may share processors. A turn costs about the same however many rows it has.
@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-TURNS_AHEAD_MAX = 8
-"""A twin that is no farther behind can take over within the time of a few turns."""
+TURNS_AHEAD_MAX = 1
+"""A twin that is farther behind would have turns to take before it delivers, if it took over."""
 PAUSE = 1.0
 """Of the time that the turn before took: so a leader keeps half of its pace at least."""
 
