@@ -91,11 +91,12 @@ class Checkpoint:
             for number in sorted(numbers)[-2:]:
                 file = self.path / kind / str(number)
                 with as_written(file):
-                    version, *lines = file.read_text(encoding="utf-8").splitlines()
-                    if not version.startswith("v") or not lines:
+                    version, about, *offsets = file.read_text(encoding="utf-8").splitlines()
+                    if not version.startswith("v"):
                         raise ValueError("it does not begin as it should")
-                    for line in lines:
-                        json.loads(line if line != "-" else "null")
+                    # What a source writes is its own business; most write objects.
+                    for line in (about, *(each for each in offsets if each.startswith("{"))):
+                        json.loads(line)
 
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Read the position of each input at the end of a batch; empty before the first batch.

@@ -160,12 +160,12 @@ def test_a_checkpoint_without_its_own_identity_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["offsets", "commits"])
-@pytest.mark.parametrize("text", ["", "v1", "junk", 'v1\n{"a"', "\0\0"])
+@pytest.mark.parametrize("text", ["", "v1", "junk", 'v1\n{"a"', 'v1\n{}\n-\n{"b":', "\0\0"])
 def test_damaged_logs_of_a_checkpoint_are_told(tmp_path: Path, kind: str, text: str) -> None:
     checkpoint = Checkpoint(tmp_path)
     (tmp_path / kind).mkdir()
     for number in range(3):
-        (tmp_path / kind / str(number)).write_text('v1\n{"a": 1}\n-\n')
+        (tmp_path / kind / str(number)).write_text('v1\n{"a": 1}\n-\nits own\n{"b": 2}\n')
     checkpoint.check_readable()
     (tmp_path / kind / "0").write_text(text)  # nobody reads it any more
     checkpoint.check_readable()
