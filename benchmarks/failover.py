@@ -315,10 +315,14 @@ def goals(found: list[Measured]) -> list[tuple[str, bool | None]]:
     """Say what was to be reached, and whether it was; None if it was not measured."""
     gaps = [one.gap for one in found if one.way.startswith("pair")]
     plain = [one.gap for one in found if one.way.startswith("plain")]
-    ratio = min(plain) / max(gaps) if plain and gaps else None
-    worst = f"{max(gaps)} s" if gaps else "not measured"
+    worst = max(gaps, default=None)
+    ratio = min(plain) / worst if plain and worst is not None else None
     return [
-        (f"gap of a pair below {GAP_SECONDS_MAX} s: {worst} at worst", worst_is_below(gaps)),
+        (
+            f"gap of a pair below {GAP_SECONDS_MAX} s: "
+            + ("not measured" if worst is None else f"{worst} s at worst"),
+            None if worst is None else worst < GAP_SECONDS_MAX,
+        ),
         (
             f"plain restart at least {RATIO_MIN:g} times longer: "
             + ("not measured" if ratio is None else f"{ratio:.1f} at worst"),
@@ -329,11 +333,6 @@ def goals(found: list[Measured]) -> list[tuple[str, bool | None]]:
             not any(one.twice or one.lost for one in found),
         ),
     ]
-
-
-def worst_is_below(gaps: list[float]) -> bool | None:
-    """Tell whether each gap is short enough; None if there is none."""
-    return max(gaps) < GAP_SECONDS_MAX if gaps else None
 
 
 def main() -> int:

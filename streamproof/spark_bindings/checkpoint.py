@@ -73,11 +73,7 @@ class Checkpoint:
 
     def last_committed(self) -> BatchId | None:
         """Give the newest completed batch, or None if there is none yet."""
-        try:
-            names = os.listdir(self.path / "commits")
-        except FileNotFoundError:  # or it is a copy's that is just replaced
-            return None
-        return max((BatchId(int(name)) for name in names if name.isdigit()), default=None)
+        return max(self._logged("commits"), default=None)
 
     def check_readable(self) -> None:
         """Check the logs of the newest batches, with which a query begins.
@@ -87,8 +83,7 @@ class Checkpoint:
         DamagedFile : if one is not what Spark writes
         """
         for kind in ("offsets", "commits"):
-            numbers = [int(p.name) for p in (self.path / kind).glob("[0-9]*") if p.name.isdigit()]
-            for number in sorted(numbers)[-2:]:
+            for number in sorted(self._logged(kind))[-2:]:
                 file = self.path / kind / str(number)
                 with as_written(file):
                     version, about, *offsets = file.read_text(encoding="utf-8").splitlines()
@@ -97,6 +92,14 @@ class Checkpoint:
                     # What a source writes is its own business; most write objects.
                     for line in (about, *(each for each in offsets if each.startswith("{"))):
                         json.loads(line)
+
+    def _logged(self, kind: str) -> list[BatchId]:
+        """List the batches of which a log has a file, in no order."""
+        try:
+            names = os.listdir(self.path / kind)
+        except FileNotFoundError:  # or it is a copy's that is just replaced
+            return []
+        return [BatchId(int(name)) for name in names if name.isdigit()]
 
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Read the position of each input at the end of a batch; empty before the first batch.

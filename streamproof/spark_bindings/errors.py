@@ -35,6 +35,15 @@ __all__ = [
 ]
 
 
+def first_line(error: Exception) -> str:
+    """Give what an error of a library says first: behind it, some tell where in their code it was.
+
+    It is the error's class, where it says nothing.
+    """
+    lines = str(error).splitlines()
+    return lines[0].removesuffix(".") if lines else type(error).__name__
+
+
 class NotAPipeline(StreamproofError, ValueError):
     """A directory was given as a pipeline that is none, or that another version wrote."""
 

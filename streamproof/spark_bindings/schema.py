@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema
+from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema, first_line
 
 ChannelSchema: TypeAlias = "str | StructType | pa.Schema"
 """``"plane string, `air time` long"`` (simple types), a `StructType` or a `pyarrow.Schema`."""
@@ -51,9 +51,9 @@ def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
     except Exception as error:
         # Four libraries read schemas here, and each has errors of its own.
         raise WrongSchema(
-            f"the schema of {whose} cannot be used: {_reason(error)}{_unknown_to_delta(schema)}. "
-            'Its rows could not be stored. Write simple types, "key string, value long", or give a '
-            "StructType or pyarrow.Schema"
+            f"the schema of {whose} cannot be used: {first_line(error)}"
+            f"{_unknown_to_delta(schema)}. Its rows could not be stored. Write simple types, "
+            '"key string, value long", or give a StructType or pyarrow.Schema'
         ) from error
     if len(stored.names) != len(set(stored.names)) or not stored.names:
         raise WrongSchema(
@@ -106,11 +106,6 @@ def _as_stored(schema: pa.Schema) -> pa.Schema:
     from deltalake import Schema  # here, since workers use `fit` alone and should start fast
 
     return pa.schema(Schema.from_arrow(schema).to_arrow())
-
-
-def _reason(error: Exception) -> str:
-    """Give an error's first line: behind it, Delta tells where in its own code it was."""
-    return str(error).splitlines()[0].removesuffix(".") if str(error) else type(error).__name__
 
 
 def _unknown_to_delta(schema: ChannelSchema) -> str:

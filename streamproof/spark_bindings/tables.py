@@ -7,7 +7,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.errors import DamagedFile, first_line
 
 
 def open_table(path: Path) -> DeltaTable:
@@ -26,7 +26,7 @@ def open_table(path: Path) -> DeltaTable:
     try:
         return DeltaTable(path)
     except DeltaError as error:
-        raise _damaged(path, str(error).splitlines()[0]) from error
+        raise _damaged(path, first_line(error)) from error
 
 
 def _damaged(path: Path, what: str) -> DamagedFile:

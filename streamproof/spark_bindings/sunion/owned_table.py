@@ -27,6 +27,7 @@ from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE,
 from streamproof.spark_bindings.tables import open_table
 
 _ATTEMPTS_MAX = 20
+_KIND = f"partition.{TUPLE_TYPE}"
 _OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}
 
 
@@ -89,8 +90,8 @@ class OwnedTable:
 
         It is as of the last call of `is_applied`.
         """
-        files = pa.table(self._table.get_add_actions(flatten=True))
-        kinds = self._kinds(files)
+        files = self._files()
+        kinds = files[_KIND].to_pylist()
         serializers = [0] * len(kinds)
         if SERIALIZER in self._partition_by:
             serializers = files[f"partition.{SERIALIZER}"].to_pylist()
@@ -100,9 +101,8 @@ class OwnedTable:
             if kind == TupleType.TENTATIVE.value
         }
 
-    def _kinds(self, files: pa.Table) -> list[str]:
-        kinds: list[str] = files[f"partition.{TUPLE_TYPE}"].to_pylist()
-        return kinds
+    def _files(self) -> pa.Table:
+        return pa.table(self._table.get_add_actions(flatten=True))
 
     def apply(self, batch: int, files: Sequence[TableFile], undone: Sequence[int] = ()) -> None:
         """Add files, and remove those of tentative rows that were revoked, in one commit.
@@ -217,8 +217,7 @@ class OwnedTable:
             )
 
     def _refuse_if_swapped(self, kinds: AbstractSet[TupleType]) -> None:
-        found = {*self._kinds(pa.table(self._table.get_add_actions(flatten=True)))}
-        strange = found - {kind.value for kind in kinds}
+        strange = {*self._files()[_KIND].to_pylist()} - {kind.value for kind in kinds}
         if strange:
             raise ForeignTable(
                 f"the table {self.path} has rows of the type {', '.join(sorted(strange))}, which "

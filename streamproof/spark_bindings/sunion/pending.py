@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from streamproof.spark_bindings.sunion.rows import STREAM, from_blob, integers, to_blob
+from streamproof.spark_bindings.sunion.rows import from_blob, integers, stream_numbers, to_blob
 from streamproof.spark_bindings.sunion.settings import Integers, Settings
 
 _NO_POSITION = -(2**63)
@@ -130,7 +130,7 @@ class Pending:
     def note(self, arrived: pa.Table, settings: Settings) -> None:
         """Note how far streams have come, by rows that are in time."""
         positions = integers(arrived[settings.position])
-        np.maximum.at(self._highest, integers(arrived[STREAM]), positions)
+        np.maximum.at(self._highest, stream_numbers(arrived), positions)
 
     def like(self, arrived: pa.Table, settings: Settings) -> list[pa.Table]:
         """Give rows that wait, among them all that have time, stream and position of one of these.
@@ -138,8 +138,7 @@ class Pending:
         Positions rise along a stream, so that there mostly are none, and no blob is opened: only
         what goes back behind `note` may have been there before.
         """
-        streams = integers(arrived[STREAM])
-        back = integers(arrived[settings.position]) <= self._highest[streams]
+        back = integers(arrived[settings.position]) <= self._highest[stream_numbers(arrived)]
         buckets = np.unique(settings.buckets(integers(arrived[settings.time])[back])).tolist()
         return [
             self._read(bucket, number)

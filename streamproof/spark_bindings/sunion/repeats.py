@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamproof.spark_bindings.errors import RepeatedPosition
-from streamproof.spark_bindings.sunion.rows import STREAM, integers
+from streamproof.spark_bindings.sunion.rows import STREAM, integers, stream_numbers
 from streamproof.spark_bindings.sunion.settings import Settings
 
 _VALUE_LENGTH = 60
@@ -45,7 +45,7 @@ def set_apart(
     """
     rows = pa.concat_tables([*like, arrived]).combine_chunks() if like else arrived
     times, positions = integers(rows[settings.time]), integers(rows[settings.position])
-    streams = integers(rows[STREAM])
+    streams = stream_numbers(rows)
     order = np.lexsort((positions, streams, times)) if like else np.arange(len(times))
     left, right = order[:-1], order[1:]
     near = np.flatnonzero(times[left] == times[right])

@@ -88,6 +88,11 @@ def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
     return numbers
 
 
+def stream_numbers(rows: pa.Table) -> Any:
+    """Give the number of each row's stream, of rows in one chunk: they are not copied."""
+    return rows[STREAM].chunk(0).to_numpy()
+
+
 def split_placed(rows: Any, settings: Settings) -> tuple[Any, Any]:
     """Separate the rows that have a time and a position from those that have not."""
     if rows[settings.time].null_count == 0 and rows[settings.position].null_count == 0:
@@ -106,7 +111,7 @@ def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | N
         return None
     rows = pa.concat_tables(filled).combine_chunks()
     times, positions = integers(rows[settings.time]), integers(rows[settings.position])
-    streams = rows[STREAM].chunk(0).to_numpy()
+    streams = stream_numbers(rows)
     # A stable sort merges the runs that are there already: of parts that are in order each, it
     # costs little, and ties mostly come out right.
     order = np.argsort(times, kind="stable")

@@ -1,4 +1,4 @@
-"""A leader slows down for a twin that is far behind, and for no other."""
+"""A leader slows down for a twin that is behind, and for no other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_leader_far_ahead_pauses_for_as_long_as_its_last_turn_took(took: float
 
 def test_a_twin_gains_however_far_it_is_behind() -> None:
     """Both take turns of one length; the leader chooses whenever it may."""
-    clock, pace, turn = Clock(), None, 0.4
+    clock, turn = Clock(), 0.4
     pace = Pace(clock)
     leader, twin, busy_until = 100, 0, clock.now
     for _ in range(100_000):
