@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamproof.cli.logs import logging_to
 from streamproof.cli.render import console, error_console
 from streamproof.models.verdict import ExitCode
 
@@ -38,6 +38,13 @@ def run(
     ] = 0.75,
     memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
     cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --query or --alone: a file for all that is said, also by Spark and Java; "
+            "the terminal gets streamproof's own words."
+        ),
+    ] = None,
     *,
     alone: Annotated[
         bool, typer.Option("--alone", help="Run the queries without replicas, unsupervised.")
@@ -62,13 +69,15 @@ def run(
         raise typer.BadParameter("--alone runs what has no replicas; leave out --query")
     if replica not in ("", "A", "B"):
         raise typer.BadParameter(f"{replica} is neither A nor B", param_hint="--replica")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     options = [f"--suspect-after={suspect_after}", f"--memory={memory}", f"--cores={cores}"]
     if query == "" and not alone:
+        if log is not None:
+            raise typer.BadParameter(
+                "each process has a log of its own in the pipeline's directory"
+            )
         options += ["--fast-start"] if fast_start else []
         return _supervise(pipeline, options, suspect_after, stop)
 
@@ -81,14 +90,25 @@ def run(
         return spark_session(name, memory=memory, cores=cores, settings=settings)
 
     if alone:
-        return _run_alone(pipeline, suspect_after, stop, session)
-    return _run_copy(pipeline, (query, replica, partition), suspect_after, stop, session)
+        return _ending_of(lambda: _run_alone(pipeline, suspect_after, stop, session), log)
+    which = (query, replica, partition)
+    return _ending_of(lambda: _run_copy(pipeline, which, suspect_after, stop, session), log)
 
 
-def copy_command(file: Path, options: Sequence[str], pair: Pair, copy: Copy) -> list[str]:
-    """Give the command line that runs one copy of a pair of a pipeline's file."""
+def copy_command(
+    file: Path, options: Sequence[str], pair: Pair, copy: Copy, log: Path | None = None
+) -> list[str]:
+    """Give the command line that runs one copy of a pair of a pipeline's file.
+
+    Parameters
+    ----------
+    file, options : the pipeline's, and what each copy is given
+    pair, copy : which one
+    log : the file for what Spark says, if not the terminal
+    """
     which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
-    return [*_PROGRAM, str(file), *which, f"--partition={pair.partition}", *options]
+    which += [f"--partition={pair.partition}"] + ([] if log is None else [f"--log={log}"])
+    return [*_PROGRAM, str(file), *which, *options]
 
 
 def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
@@ -97,37 +117,56 @@ def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event
     from streamproof.spark_bindings.standby.supervisor import Supervisor
 
     loaded = load_pipeline(file)
+
     command = functools.partial(copy_command, file, options)
-    alone = [*_PROGRAM, str(file), "--alone", *options]
-    with Supervisor(loaded, command, suspect_after, alone) as supervisor:
-        copies = [f"{name}/{copy.value}" for name, copy in supervisor.status()]
-        names = ", ".join([*copies, *(q.name for q in loaded.queries if q.replicas == 1)])
-        console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
-        try:
+
+    def alone(log: Path) -> list[str]:
+        return [*_PROGRAM, str(file), "--alone", *options, f"--log={log}"]
+
+    try:
+        with logging_to(None), Supervisor(loaded, command, suspect_after, alone) as supervisor:
+            copies = [f"{name}/{copy.value}" for name, copy in supervisor.status()]
+            names = ", ".join([*copies, *(q.name for q in loaded.queries if q.replicas == 1)])
+            console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
             supervisor.until(stop)
-        except CopiesDiffer as error:
-            _tell(error)
-            return ExitCode.REFUTED
-        except BothCopiesFailed as error:
-            _tell(error)
-            return ExitCode.UNDETERMINED
+    except CopiesDiffer as error:  # by now, all has ended
+        _tell(error)
+        return ExitCode.REFUTED
+    except BothCopiesFailed as error:
+        _tell(error)
+        return ExitCode.UNDETERMINED
+    return ExitCode.GREEN
+
+
+def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
+    """Do what runs until it is told to stop; tell how it has ended, when it has."""
+    from streamproof.spark_bindings.errors import (
+        CopiesDiffer,
+        CopyRuns,
+        FencedDriver,
+        PurgedCheckpoint,
+        QueryFailed,
+    )
+
+    try:
+        with logging_to(log):
+            work()
+    except CopiesDiffer as error:
+        _tell(error)
+        return ExitCode.REFUTED
+    except (CopyRuns, FencedDriver, PurgedCheckpoint, QueryFailed, OSError) as error:
+        _tell(error)  # started again, it goes on
+        return ExitCode.UNDETERMINED
     return ExitCode.GREEN
 
 
 def _run_alone(
     file: Path, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
-) -> ExitCode:
-    from streamproof.spark_bindings.errors import CopyRuns, FencedDriver, QueryFailed
+) -> None:
     from streamproof.spark_bindings.standby.alone_run import run_alone
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 
-    loaded = load_pipeline(file)
-    try:
-        run_alone(loaded, session(), bound_seconds=bound_seconds, stop=stop)
-    except (CopyRuns, FencedDriver, QueryFailed, OSError) as error:
-        _tell(error)  # started again, the queries go on
-        return ExitCode.UNDETERMINED
-    return ExitCode.GREEN
+    run_alone(load_pipeline(file), session(), bound_seconds=bound_seconds, stop=stop)
 
 
 def _run_copy(
@@ -136,14 +175,7 @@ def _run_copy(
     suspect_after: float,
     stop: Event,
     session: Callable[[], SparkSession],
-) -> ExitCode:
-    from streamproof.spark_bindings.errors import (
-        CopiesDiffer,
-        CopyRuns,
-        FencedDriver,
-        PurgedCheckpoint,
-        QueryFailed,
-    )
+) -> None:
     from streamproof.spark_bindings.standby.copies import Copy
     from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
@@ -151,24 +183,15 @@ def _run_copy(
     query, replica, partition = which
     loaded = load_pipeline(file)
     find_pair(loaded, query, partition)  # before a session is started, which takes a while
-    spark = session()
-    try:
-        run_copy(
-            loaded,
-            query,
-            Copy(replica),
-            spark,
-            partition=partition,
-            suspect_after_seconds=suspect_after,
-            stop=stop,
-        )
-    except CopiesDiffer as error:
-        _tell(error)
-        return ExitCode.REFUTED
-    except (CopyRuns, FencedDriver, PurgedCheckpoint, QueryFailed, OSError) as error:
-        _tell(error)  # started again, the copy goes on
-        return ExitCode.UNDETERMINED
-    return ExitCode.GREEN
+    run_copy(
+        loaded,
+        query,
+        Copy(replica),
+        session(),
+        partition=partition,
+        suspect_after_seconds=suspect_after,
+        stop=stop,
+    )
 
 
 def _tell(error: Exception) -> None:

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,7 +79,12 @@ def _installed(java: Path, home: Path) -> str:
 
 
 def _make(archive: Path) -> bool:
-    _log.info("making an archive of Spark's classes, once on this machine: %s", archive)
+    _log.info(
+        "making an archive of Spark's classes, once on this machine; it takes half a minute to a "
+        "minute and a quarter: %s",
+        archive,
+    )
+    begun = time.monotonic()
     with tempfile.TemporaryDirectory(dir=archive.parent) as place:
         made = Path(place) / archive.name
         program = f"from {__name__} import train; train({str(made)!r})"
@@ -95,6 +101,7 @@ def _make(archive: Path) -> bool:
             said = getattr(error, "stderr", None) or error
             _log.warning("no archive could be made, so starts are slower: %s", said)
             return False
+    _log.info("the archive is made, after %.0f s", time.monotonic() - begun)
     return True
 
 

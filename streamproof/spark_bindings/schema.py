@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema, first_line
 
 ChannelSchema: TypeAlias = "str | StructType | pa.Schema"
-"""``"plane string, `air time` long"`` (simple types), a `StructType` or a `pyarrow.Schema`."""
+"""``"plane string, `air time` long, legs array<string>"``, a `StructType` or a `pyarrow.Schema`."""
 
 _DDL_NAMES = {
     "bigint": "long",
@@ -22,6 +22,8 @@ _DDL_NAMES = {
     "real": "float",
 }
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`]+))\s+(.*?)\s*", re.DOTALL)
+_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`:]+))\s*[:\s]\s*(.*?)\s*", re.DOTALL)
+_NESTED = re.compile(r"(array|map|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
 
 
 def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
@@ -121,24 +123,43 @@ def _unknown_to_delta(schema: ChannelSchema) -> str:
     return f", which is about {', '.join(unknown)}" if unknown else ""
 
 
-def _parse(text: str) -> StructType:
+def _parse(text: str, column: re.Pattern[str] = _COLUMN) -> StructType:
     schema = StructType()
     for part in _split(text):
-        column = _COLUMN.fullmatch(part)
-        if column is None:
+        found = column.fullmatch(part)
+        if found is None:
             raise ValueError(f"{part.strip()!r} is no name and type")
-        quoted, plain, kind = column.groups()
+        quoted, plain, kind = found.groups()
         name = plain if quoted is None else quoted.replace("``", "`")
-        schema = schema.add(name, _DDL_NAMES.get(kind.lower(), kind.lower()))
+        schema = schema.add(name, _parse_type(kind))
     return schema
 
 
+def _parse_type(text: str) -> DataType | str:
+    """Give a type with others in it as Spark's object, and a simple one as Spark's name of it."""
+    nested = _NESTED.fullmatch(text.strip())
+    if nested is None:
+        kind = text.strip().lower()
+        return _DDL_NAMES.get(kind, kind)
+    kind, inner = nested[1].lower(), nested[2]
+    if kind == "struct":
+        return _parse(inner, _FIELD)
+    parts = [_as_object(_parse_type(part)) for part in _split(inner)]
+    if len(parts) != {"array": 1, "map": 2}[kind]:
+        raise ValueError(f"{text.strip()!r} has {len(parts)} types in it")
+    return ArrayType(parts[0]) if kind == "array" else MapType(parts[0], parts[1])
+
+
+def _as_object(kind: DataType | str) -> DataType:
+    return StructType().add("type", kind)["type"].dataType
+
+
 def _split(text: str) -> list[str]:
-    """Split at commas outside of parentheses and quotes: ``a decimal(10,2), `b,c` long`` at one."""
+    """Split at commas outside of brackets and quotes: ``a decimal(10,2), `b,c` long`` at one."""
     parts, depth, is_quoted = [""], 0, False
     for character in text:
         is_quoted ^= character == "`"
-        depth += 0 if is_quoted else {"(": 1, ")": -1}.get(character, 0)
+        depth += 0 if is_quoted else {"(": 1, ")": -1, "<": 1, ">": -1}.get(character, 0)
         if character == "," and depth == 0 and not is_quoted:
             parts.append("")
         else:

@@ -292,9 +292,17 @@ def test_many_positions_are_read_back_in_order(tmp_path: Path) -> None:
             "`a b` long, `c``, (d` string, e.f long",
             {"a b": "int64", "c`, (d": "string", "e.f": "int64"},
         ),
+        (
+            "a array<long>, m MAP<string, array<decimal(10,2)>>, s struct<x: int, `y,z` string>",
+            {
+                "a": "list<element: int64>",
+                "m": "map<string, list<element: decimal128(10, 2)>>",
+                "s": "struct<x: int32, y,z: string>",
+            },
+        ),
         (pa.schema([("l", pa.list_(pa.large_string()))]), {"l": "list<element: string>"}),
     ],
-    ids=["simple", "ddl", "time", "quoted", "arrow"],
+    ids=["simple", "ddl", "time", "quoted", "nested", "arrow"],
 )
 def test_a_schema_is_stored_as_delta_has_it(declared: Any, stored: dict[str, str]) -> None:
     found = stored_schema(declared, "channel 'c'")
@@ -302,7 +310,23 @@ def test_a_schema_is_stored_as_delta_has_it(declared: Any, stored: dict[str, str
     assert stored_schema(spark_schema(found), "channel 'c'") == found
 
 
-@pytest.mark.parametrize("wrong", ["", "a", "a frog", "a long, a long", "`a long", "`a`b long"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        "a",
+        "a frog",
+        "a long, a long",
+        "`a long",
+        "`a`b long",
+        "a array<>",
+        "a array<long, long>",
+        "a map<long>",
+        "a struct<x>",
+        "a array<frog>",
+        "a array<long",
+    ],
+)
 def test_a_malformed_schema_is_refused(wrong: str) -> None:
     with pytest.raises(WrongSchema):
         stored_schema(wrong, "channel 'c'")

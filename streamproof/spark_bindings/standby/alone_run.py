@@ -60,6 +60,6 @@ def run_alone(
         try:
             while not stop.wait(bound_seconds / BEATS_PER_BOUND):
                 run.raise_query_failure()
-                heart.beat(active=True, turn=Turn(0))
+                heart.beat(active=True, warm=True, turn=Turn(0))
         finally:
             run.stop()

@@ -9,10 +9,12 @@
     queries/<pair>/<copy>/kept/          outputs that may not be delivered
     queries/<pair>/<copy>/beat.json      its heartbeat
     queries/<pair>/<copy>/lock           held by the process that runs it
+    queries/<pair>/<copy>/log.txt        what that has said
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -63,6 +65,8 @@ def pairs_of(query: Query) -> Iterator[Pair]:
 def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     """Check that a query has run as what it is declared to be, if it has run.
 
+    What is there of a pair that never ran, because its plan was refused, is removed.
+
     Raises
     ------
     WrongWiring : if it ran alone and is a pair now, or the other way, or in other partitions
@@ -72,9 +76,12 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     pairs = [] if query.replicas == 1 else list(pairs_of(query))
     parts = [directory.query_path(QueryName(pair.name)) for pair in pairs]
     wrong = [path for path in found if path not in parts]
+    has_run = any(PairDirectory(path).has_run for path in found)
+    if wrong and not has_run:
+        while wrong:
+            shutil.rmtree(wrong.pop(), ignore_errors=True)
     if parts and alone.exists():
         wrong.append(alone)
-    has_run = any(own.path.exists() for path in found for own in PairDirectory(path).checkpoints)
     if wrong or (has_run and len(found) < len(parts)):
         raise WrongWiring(
             f"query {query.name!r} has replicas={query.replicas} and "
@@ -110,6 +117,11 @@ class PairDirectory:
         return self.path / "order"
 
     @property
+    def has_run(self) -> bool:
+        """Whether a copy has begun; before, its plan is looked at."""
+        return any(self.order.glob("*.json")) or any(own.path.exists() for own in self.checkpoints)
+
+    @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
         """The checkpoint of each copy."""
         return tuple(self.copy(copy).checkpoint for copy in Copy)
@@ -134,6 +146,11 @@ class ProcessDirectory:
     def lock(self) -> Path:
         """The file that it holds locked."""
         return self.path / "lock"
+
+    @property
+    def log(self) -> Path:
+        """The file of what it says, also what Spark and Java do, in all its lives."""
+        return self.path / "log.txt"
 
 
 @dataclass(frozen=True, slots=True)

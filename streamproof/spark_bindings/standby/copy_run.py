@@ -42,7 +42,12 @@ from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.giving import Giving
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart, Watch
+from streamproof.spark_bindings.standby.heartbeat import (
+    BEATS_PER_BOUND,
+    COLD_BOUNDS,
+    Heart,
+    Watch,
+)
 from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
 from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.merging import Merging
@@ -163,6 +168,7 @@ class CopyRun:
         frame = self._plan(spark)
         begun = catch_up(place.pair, copy, self._output.path, bound_seconds)
         _log.info("%s begins %s", self._name, begun)
+        self._begun = begun.taken
         self._order = OrderLog(place.pair.order)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
@@ -187,7 +193,7 @@ class CopyRun:
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
         self._running = self._start(frame)
-        self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds)
+        self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds, cold_bounds=COLD_BOUNDS)
         self._next_beat = time.monotonic()
         self._pace = Pace()
 
@@ -253,19 +259,25 @@ class CopyRun:
             )
         with self._lock:
             self._watch.look()
-            if not self._giving.active and self._watch.is_no_primary:
+            # If neither is primary, the one that would deliver sooner takes over.
+            is_first = not self._watch.is_ahead_of(self._giving.next, warm=self._is_warm)
+            if not self._giving.active and self._watch.is_no_primary and is_first:
                 self._take_over()
             if self._giving.active and self._watch.has_failed:
                 self._merging.on_twin_failure()
             if self._giving.active and self._merging.take_over() and not self._watch.has_failed:
                 self._merging.fold_in()
-            self._heart.beat(active=self._giving.active, turn=self._giving.next)
+            self._heart.beat(active=self._giving.active, warm=self._is_warm, turn=self._giving.next)
             twin = self._watch.beat
             slower = self._giving.next
             if twin is not None and not self._watch.has_failed:
                 slower = min(slower, twin.turn)
             if self._merging.leads:
                 self._order.remove_before(Turn(slower - _TURNS_KEPT))
+
+    @property
+    def _is_warm(self) -> bool:
+        return self._giving.next > self._begun
 
     def _take_over(self) -> None:
         self._watch.begin_again()
@@ -277,7 +289,9 @@ class CopyRun:
         what = "takes over from its twin" if self._giving.has_predecessor else "is the first"
         milliseconds = (time.monotonic() - begun) * 1000
         _log.info(
-            "%s %s to deliver: %d turns in %.0f ms", self._name, what, delivered, milliseconds
+            "%s %s to deliver: %d turns in %.0f ms, and %d are still to be taken",
+            *(self._name, what, delivered, milliseconds),
+            self._order.count_from(self._giving.next),
         )
 
     def _deliver(self) -> int:

@@ -46,25 +46,33 @@ def check_deterministic(frame: DataFrame, query: str) -> None:
     NotDeterministic : if it reads a clock, draws random numbers, has timers by a clock, adds up
         floating-point numbers in no order, or takes the first of rows that have none
     """
-    found = sorted({reason for node in _spark.plan_nodes(frame) if (reason := _reason(node))})
+    found = {reason for node in _spark.plan_nodes(frame) if (reason := _reason(node))}
     if found:
+        reasons = "; it ".join(sorted(reason for reason, _ in found))
+        remedies = ", ".join(sorted({remedy for _, remedy in found}))
         raise NotDeterministic(
-            f"the plan of query {query!r} {'; it '.join(found)}. With replicas=2 both copies must "
-            "give the same rows, or a takeover would contradict what was delivered. Take times and "
-            "identities from the rows, add up decimals or integers, choose rows by a value that "
-            "is unique (max of a struct), sort what is collected, or give replicas=1"
+            f"the plan of query {query!r} {reasons}. With replicas=2 both copies must "
+            f"give the same rows, or a takeover would contradict what was delivered. In the plan, "
+            f"{remedies}; or give replicas=1"
         )
 
 
-def _reason(node: _spark.PlanNode) -> str:
+def _reason(node: _spark.PlanNode) -> tuple[str, str] | None:
+    """Tell why a node is refused, and what to do instead; None if it is not."""
     if node.name in _CLOCKS:
-        return f"reads the clock ({node.text})"
+        return f"reads the clock ({node.text})", "take times from the rows"
     if not node.is_deterministic:
-        return f"is not deterministic ({node.text})"
+        return f"is not deterministic ({node.text})", "take what is drawn by chance from the rows"
     if node.name in _FLOAT_SUMS and {"double", "float"} & set(node.inputs):
-        return f"adds up floating-point numbers in no order ({node.text})"
+        return (
+            f"adds up floating-point numbers in no order ({node.text})",
+            "add up decimals or integers",
+        )
     if node.name in _BY_ORDER and not (node.name in _COLLECTIONS and _SORTED & {*node.within}):
-        return f"depends on the order of rows, which is an accident ({node.text})"
+        return (
+            f"depends on the order of rows, which is an accident ({node.text})",
+            "choose rows by a value that is unique (max of a struct) and sort what is collected",
+        )
     if node.uses_clock:
-        return f"has timers or timeouts by the clock ({node.name})"
-    return ""
+        return f"has timers or timeouts by the clock ({node.name})", "set timers by event time"
+    return None

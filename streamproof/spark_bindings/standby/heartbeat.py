@@ -19,6 +19,9 @@ from streamproof.spark_bindings.names import Turn
 
 BEATS_PER_BOUND = 10
 """How often a copy beats, and looks at its twin, within the time after which it is suspected."""
+COLD_BOUNDS = 10
+"""A primary that has not taken a turn yet may be silent for so many times the bound: Spark compiles
+and loads, and on a busy machine its process stands still meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class Beat:
     ----------
     life, count : of the process, and how often it has beaten
     active : it is primary
+    warm : it has taken a turn in this life
     turn : the turn that it gives next
     """
 
     life: str
     count: int
     active: bool
+    warm: bool
     turn: Turn
 
 
@@ -49,11 +54,11 @@ class Heart:
     def __init__(self, path: Path) -> None:
         self._path, self._life, self._count = path, uuid.uuid4().hex, 0
 
-    def beat(self, *, active: bool, turn: Turn) -> None:
+    def beat(self, *, active: bool, warm: bool, turn: Turn) -> None:
         """Beat once. Not written through to the disk: a beat is of no use after a power cut."""
         self._count += 1
         temporary = temporary_sibling(self._path)
-        text = json.dumps(asdict(Beat(self._life, self._count, active, turn)))
+        text = json.dumps(asdict(Beat(self._life, self._count, active, warm, turn)))
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, self._path)
 
@@ -65,13 +70,20 @@ class Watch:
     ----------
     path : the file that it beats in
     bound_seconds : how long a copy may be silent before it is taken to have failed
+    cold_bounds : times the bound, for a primary that has not taken a turn yet
     clock : gives seconds
     """
 
     def __init__(
-        self, path: Path, bound_seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        bound_seconds: float,
+        *,
+        cold_bounds: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path, self._bound, self._clock = path, bound_seconds, clock
+        self._cold_bounds = cold_bounds
         self._looked = clock()
         self._silence = self._idleness = 0.0
         self.beat = self._read()
@@ -92,17 +104,33 @@ class Watch:
     @property
     def has_failed(self) -> bool:
         """Whether the copy has been silent for too long."""
-        return self._silence > self._bound
+        return self._silence > self._patience
 
     @property
     def is_no_primary(self) -> bool:
         """Whether the copy has been silent, or not been primary, for too long."""
-        return self._idleness > self._bound
+        return self._idleness > self._patience
+
+    def is_ahead_of(self, turn: Turn, *, warm: bool) -> bool:
+        """Tell whether the copy is alive, and would deliver sooner than another one.
+
+        Parameters
+        ----------
+        turn, warm : as the other one's beat would say
+        """
+        if self.beat is None or self.has_failed:
+            return False
+        return (self.beat.warm, self.beat.turn) > (warm, turn)
+
+    @property
+    def _patience(self) -> float:
+        is_cold_primary = self.beat is not None and self.beat.active and not self.beat.warm
+        return self._bound * (self._cold_bounds if is_cold_primary else 1)
 
     def begin_again(self) -> None:
         """Give the copy all the time again."""
         self._silence = self._idleness = 0.0
 
     def _read(self) -> Beat | None:
-        stored = read_json(self._path, life=str, count=int, active=bool, turn=int)
+        stored = read_json(self._path, life=str, count=int, active=bool, warm=bool, turn=int)
         return None if stored is None else Beat(**stored)

@@ -61,6 +61,10 @@ class OrderLog:
         turns = self._turns()
         return set(range(turn, max(turns, default=-1) + 1)) <= set(turns)
 
+    def count_from(self, turn: Turn) -> int:
+        """Count the choices from a turn on."""
+        return sum(chosen >= turn for chosen in self._turns())
+
     def remove_before(self, turn: Turn) -> None:
         """Remove the choices that neither copy will need."""
         for old in self._turns():

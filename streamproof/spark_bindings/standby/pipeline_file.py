@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from traceback import FrameSummary, extract_tb
+
+from pyspark.errors import PySparkException
 
 from streamproof.lang import StreamproofError
-from streamproof.spark_bindings.errors import NotAPipeline
+from streamproof.spark_bindings.errors import NotAPipeline, first_line
 from streamproof.spark_bindings.pipeline import Pipeline
 
 NAME = "PIPELINE"
@@ -31,9 +34,11 @@ def load_pipeline(path: Path) -> Pipeline:
     except StreamproofError:
         raise
     except Exception as error:
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if _is(frame, path)]
+        where = f"{path}, line {lines[-1]}," if lines else str(path)
         raise NotAPipeline(
-            f"{path} cannot be run: {type(error).__name__}: {error}. So there is no pipeline. Mend "
-            "the file; what it does as a script belongs under: if __name__ == '__main__'"
+            f"{where} cannot be run: {type(error).__name__}: {first_line(error)}. So there is no "
+            f"pipeline. {_remedy(error)}"
         ) from error
     if not isinstance(pipeline, Pipeline):
         raise NotAPipeline(
@@ -41,3 +46,16 @@ def load_pipeline(path: Path) -> Pipeline:
             f"Write in it: {NAME} = Pipeline(...), or a function that gives one"
         )
     return pipeline
+
+
+def _is(frame: FrameSummary, path: Path) -> bool:
+    return Path(frame.filename).resolve() == path.resolve()
+
+
+def _remedy(error: Exception) -> str:
+    if isinstance(error, PySparkException) and "SESSION" in str(error.getCondition()):
+        return (
+            "There is no Spark session yet when the file is read. Make what needs one in the "
+            "function that is the plan, or give types as objects: F.udf(LongType())"
+        )
+    return "Mend the file; what it does as a script belongs under: if __name__ == '__main__'"

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import Self
 
@@ -27,7 +25,7 @@ from streamproof.spark_bindings.errors import (
     CopyRuns,
     QueryFailed,
 )
-from streamproof.spark_bindings.names import PairName, Turn
+from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.standby.alone_run import alone_directory
 from streamproof.spark_bindings.standby.copies import (
@@ -38,20 +36,19 @@ from streamproof.spark_bindings.standby.copies import (
     check_as_declared,
     pairs_of,
 )
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND
 from streamproof.spark_bindings.standby.lock import holder, locked
+from streamproof.spark_bindings.standby.pace import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.standby.watched import (
+    DIFFERS,
+    SILENCE_BOUNDS_MAX,
+    WRONG_USE,
+    WatchedProcess,
+)
 
-Command = Callable[[Pair, Copy], Sequence[str]]
-"""Gives the command line that runs a copy in a process of its own."""
+Command = Callable[[Pair, Copy, Path], Sequence[str]]
+"""Gives the command line that runs a copy in a process of its own, with the file of its log."""
 
-_SILENCE_BOUNDS_MAX = 10
-"""A copy that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
-_START_SECONDS_MAX = 300.0
-"""A copy that has not caught up after so long is ended, however large its state: it hangs."""
-_DIFFERS, _WRONG_USE = 1, 2
-"""Exit codes that tell of a mistake which a new start does not mend: the plan's, or its user's."""
-_PAUSE_SECONDS_MAX = 60.0
-"""A copy that ends before it has run is started again after a pause: a longer one each time."""
 _log = logging.getLogger("streamproof.standby")
 
 
@@ -63,14 +60,15 @@ class CopyStatus:
     ----------
     process : its number
     is_paired : it has caught up and beats
-    is_warm : it has taken a turn in this life too, so that a takeover is a matter of the bound
+    is_level : it has also taken a turn in this life, and lacks no more than the one that is under
+        way, so that a takeover is a matter of the bound
     is_primary : it delivers
     starts : how often it was started
     """
 
     process: int
     is_paired: bool
-    is_warm: bool
+    is_level: bool
     is_primary: bool
     starts: int
 
@@ -82,7 +80,7 @@ class Supervisor:
     ----------
     command : what to run for each copy
     bound_seconds : how long a copy may be silent before its twin takes over
-    alone : what to run for the queries without replicas, if there are any
+    alone : what to run for the queries without replicas, if there are any; given its log's file
 
     Raises
     ------
@@ -94,21 +92,23 @@ class Supervisor:
         pipeline: Pipeline,
         command: Command,
         bound_seconds: float,
-        alone: Sequence[str] = (),
+        alone: Callable[[Path], Sequence[str]] = lambda _: (),
     ) -> None:
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
         self._own = ProcessDirectory(directory.path / "supervisor")
-        self._copies: dict[tuple[PairName, Copy], _Process] = {}
-        self._alone: _Process | None = None
+        self._copies: dict[tuple[PairName, Copy], WatchedProcess] = {}
+        self._alone: WatchedProcess | None = None
         for query in pipeline.queries:
             check_as_declared(directory, query)
             if query.replicas == 1:
-                self._alone = _Process(alone_directory(directory), alone, bound_seconds)
+                together = alone_directory(directory)
+                self._alone = WatchedProcess(together, alone(together.log), bound_seconds)
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
                 own = PairDirectory.of(directory, pair).copy(copy)
-                self._copies[pair.name, copy] = _Process(own, command(pair, copy), bound_seconds)
+                ran = command(pair, copy, own.log)
+                self._copies[pair.name, copy] = WatchedProcess(own, ran, bound_seconds)
 
     def __enter__(self) -> Self:
         """Start all processes.
@@ -119,7 +119,8 @@ class Supervisor:
         """
         self._locked = ExitStack()
         self._locked.enter_context(locked(self._own, f"pipeline {self._path}"))
-        running = [each.running for each in self._processes if each.running is not None]
+        holders = [holder(each.own) for each in self._processes]
+        running = [number for number in holders if number is not None]
         if running:
             processes = " ".join(map(str, sorted(running)))
             self._locked.close()
@@ -136,14 +137,23 @@ class Supervisor:
         """End all processes: first politely."""
         for process in self._processes:
             process.tell_to_end()
-        deadline = time.monotonic() + _SILENCE_BOUNDS_MAX * self._bound
+        deadline = time.monotonic() + SILENCE_BOUNDS_MAX * self._bound
         for process in self._processes:
             process.end(deadline)
         self._locked.close()
 
     def status(self) -> Mapping[tuple[str, Copy], CopyStatus]:
         """Tell how each copy of each pair is."""
-        return {(str(name), part): copy.status() for (name, part), copy in self._copies.items()}
+        return {
+            (str(name), part): CopyStatus(
+                process=copy.number,
+                is_paired=copy.is_paired,
+                is_level=self._is_level(name, part),
+                is_primary=copy.beat is not None and copy.beat.active,
+                starts=copy.starts,
+            )
+            for (name, part), copy in self._copies.items()
+        }
 
     def until(self, stop: Event) -> None:
         """Watch the processes until this is set.
@@ -160,15 +170,34 @@ class Supervisor:
             for (name, part), copy in self._copies.items():
                 if copy.has_ended or copy.is_frozen:
                     self._replace(name, part)
-                elif copy.is_warm and not copy.is_told_warm:
-                    copy.is_told_warm = True
-                    _log.info("copy %s of %s is warm: it can take over at once", part.value, name)
+                else:
+                    self._tell_how_it_comes_up(name, part)
             if self._alone is not None and (self._alone.has_ended or self._alone.is_frozen):
                 self._start_again(self._alone, "the process of the queries without replicas")
 
     @property
-    def _processes(self) -> list[_Process]:
+    def _processes(self) -> list[WatchedProcess]:
         return [*self._copies.values(), *([] if self._alone is None else [self._alone])]
+
+    def _is_level(self, name: PairName, part: Copy) -> bool:
+        copy, twin = self._copies[name, part], self._copies[name, part.twin]
+        if not copy.is_paired or copy.beat is None or not copy.beat.warm:
+            return False
+        return twin.beat is None or copy.beat.turn >= twin.beat.turn - TURNS_AHEAD_MAX
+
+    def _tell_how_it_comes_up(self, name: PairName, part: Copy) -> None:
+        copy = self._copies[name, part]
+        if copy.has_run and not copy.is_told_running:
+            copy.is_told_running = True
+            seconds = time.monotonic() - copy.started
+            _log.info("copy %s of %s runs, after %.0f s", part.value, name, seconds)
+        if self._is_level(name, part) and not copy.is_told_level:
+            copy.is_told_level = True
+            if copy.beat is not None and not copy.beat.active:
+                _log.info(
+                    "copy %s of %s is level with its twin: it can take over at once",
+                    *(part.value, name),
+                )
 
     def _replace(self, name: PairName, part: Copy) -> None:
         copy, twin = self._copies[name, part], self._copies[name, part.twin]
@@ -177,141 +206,33 @@ class Supervisor:
             twin.look()
             # At the very start neither has caught up, and nothing was given that could be lost.
             is_lost = twin.has_ended or (copy.has_run and not twin.is_paired)
-            if is_lost and copy.exit_code not in (_DIFFERS, _WRONG_USE):
+            if is_lost and copy.exit_code not in (DIFFERS, WRONG_USE):
                 raise BothCopiesFailed(
                     f"{what} in pipeline {self._path} {copy.how_it_is()}, and copy "
                     f"{part.twin.value} {twin.how_it_is()}. Nobody is left to take over: what the "
-                    "pair had given and not delivered may be lost. All copies were stopped. If "
+                    "pair had given and not delivered may be lost. All processes were stopped. If "
                     "the directories of the copies are whole, nothing is lost: start it again, "
                     "and they go on from their checkpoints. If not, restore the last snapshot: "
                     f"streamproof snapshot list {self._path}"
                 )
         self._start_again(copy, what)
 
-    def _start_again(self, process: _Process, what: str) -> None:
+    def _start_again(self, process: WatchedProcess, what: str) -> None:
         if not process.is_over:
-            _log.warning("%s %s", what, process.how_it_is())
-            if process.exit_code == _DIFFERS:
+            _log.warning("%s %s; its log is %s", what, process.how_it_is(), process.own.log)
+            if process.exit_code == DIFFERS:
                 raise CopiesDiffer(
                     f"{what} in pipeline {self._path} gave other rows than its twin, or than it "
-                    "had given before: which, and where, it has said above. All copies were "
+                    "had given before: which, and where, it has said above. All processes were "
                     "stopped; what was delivered stands. Mend the plan, then begin a pipeline in "
                     "another directory"
                 )
-            if process.exit_code == _WRONG_USE:
+            if process.exit_code == WRONG_USE:
                 raise QueryFailed(
                     f"{what} in pipeline {self._path} {process.how_it_is()}, which tells of a "
-                    "mistake that a new start would not mend; what it said is above. All copies "
-                    "were stopped, and nothing is lost. Mend it, and start again"
+                    "mistake that a new start would not mend; what it said is above. All "
+                    "processes were stopped, and nothing is lost. Mend it, and start again"
                 )
             process.end(time.monotonic())
             _log.info("%s is started again", what)
         process.start_again()
-
-
-class _Process:
-    """A process, of a copy or of the queries without replicas, and how often it was started."""
-
-    def __init__(self, own: ProcessDirectory, command: Sequence[str], bound_seconds: float) -> None:
-        self._command, self._bound = command, bound_seconds
-        self._own, self._beat = own, own.beat
-        self._starts = self._starts_in_vain = 0
-        self._not_before = self._started = 0.0
-        self.has_run = self.is_over = False
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
-        self._first_turn: Turn | None = None  # of this life
-        self.is_warm = self.is_told_warm = False
-
-    @property
-    def running(self) -> int | None:
-        """The process that runs it; None if there is none."""
-        return holder(self._own)
-
-    def start(self) -> None:
-        """Start it, in a process group of its own: its JVM and workers are to end with it."""
-        self._starts += 1
-        self._starts_in_vain += 1
-        self.has_run = self.is_over = False
-        self._started = time.monotonic()
-        self._first_turn = None
-        self.is_warm = self.is_told_warm = False
-        self._beat.unlink(missing_ok=True)  # a former life's
-        self._watch = Watch(self._beat, _SILENCE_BOUNDS_MAX * self._bound)
-        self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
-
-    def start_again(self) -> None:
-        """Start it, unless it has just ended without having run, and its pause is not over."""
-        if time.monotonic() >= self._not_before:
-            self.start()
-
-    def look(self) -> None:
-        """See whether it beats."""
-        self._watch.look()
-        if self._watch.beat is not None:
-            self.has_run, self._starts_in_vain = True, 0
-            if self._first_turn is None:
-                self._first_turn = self._watch.beat.turn
-            # Before its first turn, Spark compiles and loads.
-            self.is_warm = self._watch.beat.turn > self._first_turn
-
-    @property
-    def exit_code(self) -> int | None:
-        """How its process has ended; None if it has not."""
-        return None if self._process is None else self._process.poll()
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether its process is gone."""
-        return self._process is None or self.exit_code is not None
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether it was silent for long, or hangs in its start."""
-        if self.has_run:
-            return self._watch.has_failed
-        return time.monotonic() - self._started > _START_SECONDS_MAX
-
-    @property
-    def is_paired(self) -> bool:
-        """Whether it runs, and has caught up."""
-        return self.has_run and not self.has_ended and not self.is_frozen
-
-    def how_it_is(self) -> str:
-        """Say how it is, for messages."""
-        if self.has_ended:
-            return f"has ended with exit code {self.exit_code}"
-        if self.is_frozen and self.has_run:
-            return f"was silent for {_SILENCE_BOUNDS_MAX * self._bound:g} s"
-        if self.is_frozen:
-            return f"has not caught up within {_START_SECONDS_MAX:g} s"
-        return "runs" if self.has_run else "has not caught up yet"
-
-    def status(self) -> CopyStatus:
-        """Tell how it is."""
-        beat = self._watch.beat
-        return CopyStatus(
-            process=0 if self._process is None else self._process.pid,
-            is_paired=self.is_paired,
-            is_warm=self.is_paired and self.is_warm,
-            is_primary=beat is not None and beat.active,
-            starts=self._starts,
-        )
-
-    def tell_to_end(self) -> None:
-        """Ask it to end after the batch under way."""
-        if not self.has_ended and self._process is not None:
-            self._process.terminate()
-
-    def end(self, deadline: float) -> None:
-        """Wait for its end until then, by the monotonic clock; then kill it, with its JVM."""
-        if self._process is None:
-            return
-        pause = min(self._bound * 2.0**self._starts_in_vain, _PAUSE_SECONDS_MAX)
-        self._not_before = time.monotonic() + (pause if self._starts_in_vain else 0.0)
-        self.is_over = True
-        try:
-            self._process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()

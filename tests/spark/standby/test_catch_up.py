@@ -66,7 +66,7 @@ def test_a_copy_takes_the_state_of_a_twin_that_runs(tmp_path: Path) -> None:
 
     def beat() -> None:
         while not stop.wait(0.01):
-            heart.beat(active=True, turn=Turn(9))
+            heart.beat(active=True, warm=True, turn=Turn(9))
 
     beating = Thread(target=beat)
     beating.start()

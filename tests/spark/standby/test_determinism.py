@@ -90,6 +90,16 @@ def test_a_plan_that_is_no_function_of_its_input_is_refused(spark: SparkSession,
         check_deterministic(plan(stream(spark)), "q")
 
 
+def test_a_refusal_tells_what_to_do_about_each_of_its_reasons(spark: SparkSession) -> None:
+    frame = stream(spark).groupBy("value").agg(F.sum("price"), F.first("timestamp"))
+    with pytest.raises(NotDeterministic) as refused:
+        check_deterministic(frame, "q")
+    assert "add up decimals or integers, choose rows by a value that is unique" in str(
+        refused.value
+    )
+    assert "take times from the rows" not in str(refused.value)
+
+
 @pytest.mark.parametrize("name", ALLOWED)
 def test_other_plans_are_taken(spark: SparkSession, name: str) -> None:
     check_deterministic(ALLOWED[name](stream(spark)), "q")

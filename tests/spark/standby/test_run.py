@@ -12,10 +12,12 @@ from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
-from streamproof.spark_bindings.names import PairName
+from streamproof.spark_bindings.names import ChannelName, PairName
+from streamproof.spark_bindings.retention import vacuum
 from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.standby.copy_run import find_pair
 from streamproof.spark_bindings.standby.lock import locked
+from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark.standby import command, copies
 from tests.spark.standby.copies import beats_of, feed, is_complete
@@ -34,7 +36,12 @@ def write(path: Path, text: str) -> str:
     [
         ("", [], "which is no Pipeline"),
         ("PIPELINE = 3", [], "PIPELINE = 3, which is no Pipeline"),
-        ("1 / 0", [], "ZeroDivisionError"),
+        ("\n1 / 0", [], "mine.py, line 5, cannot be run: ZeroDivisionError: division by zero. So"),
+        (
+            "from pyspark.sql import functions as F\n\n@F.udf('long')\ndef two(x): return 2 * x",
+            [],
+            "no Spark session yet",
+        ),
         ("PIPELINE = copies.pair", [], "TypeError"),
         ("PIPELINE = copies.pair(Path('{place}/p'))", ["--query", "totals"], "both --query"),
         (
@@ -53,7 +60,7 @@ def write(path: Path, text: str) -> str:
             "a partition 1",
         ),
     ],
-    ids=["nothing", "number", "fails", "call", "half", "copy", "query", "partition"],
+    ids=["nothing", "number", "fails", "session", "call", "half", "copy", "query", "partition"],
 )
 def test_what_cannot_be_run_is_wrong_use(
     tmp_path: Path, text: str, options: list[str], message: str
@@ -123,10 +130,25 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
         directory(one)
     two = alone(tmp_path / "two", replicas=2)
     assert directory(two).path.name == PairName("q")
+    OrderLog(directory(two).order).begin(ChannelName("a"))
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         alone(tmp_path / "two").snapshot()
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         directory(alone(tmp_path / "two", replicas=2, partitions=2, partition_by="x"))
+
+
+def test_a_pair_whose_plan_was_refused_may_become_a_query_or_have_other_partitions(
+    tmp_path: Path,
+) -> None:
+    pair = directory(alone(tmp_path / "p", replicas=2))
+    with locked(pair.copy(Copy.A), "copy A of q"):
+        pass
+    parts = directory(alone(tmp_path / "p", replicas=2, partitions=2, partition_by="x"))
+    assert not pair.path.exists()
+    one = alone(tmp_path / "p")
+    one.snapshot()
+    assert not parts.path.exists()
+    assert vacuum(one.path)[0].until == 0
 
 
 def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from streamproof.spark_bindings.errors import (
     CopyRuns,
     QueryFailed,
 )
-from streamproof.spark_bindings.standby import supervisor as module
+from streamproof.spark_bindings.standby import watched
 from streamproof.spark_bindings.standby.copies import (
     Copy,
     Pair,
@@ -48,7 +48,7 @@ def runs(copy: Copy) -> tuple[int, int]:
 def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[Supervised]:
     pipeline = copies.pair(path, partitions)
 
-    def command(pair: Pair, copy: Copy) -> list[str]:
+    def command(pair: Pair, copy: Copy, log: Path) -> list[str]:
         code, beats = ends(copy)
         beat = path / "queries" / pair.name / copy.value / "beat.json"
         beat.parent.mkdir(parents=True, exist_ok=True)
@@ -94,27 +94,33 @@ def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_pa
         assert running.failure is None
 
 
-def test_a_copy_is_warm_when_it_has_taken_a_turn_in_this_life(
+def test_a_copy_is_level_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    idle = tmp_path / "p" / "queries" / "totals" / "A" / fake_copy.IDLE
+    path = tmp_path / "p" / "queries" / "totals"
+    idle, behind = path / "A" / fake_copy.IDLE, path / "A" / fake_copy.BEHIND
     caplog.set_level("INFO", "streamproof.standby")
 
-    def is_warm() -> list[bool]:
-        return [copy_of(running, copy).is_warm for copy in Copy]
+    def are_level() -> list[bool]:
+        return [copy_of(running, copy).is_level for copy in Copy]
 
     with supervised(tmp_path / "p") as running:
-        await_that(lambda: is_warm() == [True, True], "two warm copies")
+        await_that(lambda: are_level() == [True, True], "two copies")
+        behind.touch()
         idle.touch()
         kill(copy_of(running, Copy.A))
         await_pair(running, starts=(2, 1))
-        assert is_warm() == [False, True]
+        assert are_level() == [False, True]
         idle.unlink()
-        await_that(lambda: is_warm() == [True, True], "two warm copies again")
-    told = [record.getMessage() for record in caplog.records if "is warm" in record.getMessage()]
-    assert sorted(told) == [
-        f"copy {name} of totals is warm: it can take over at once" for name in "AAB"
+        time.sleep(BOUND)
+        assert are_level() == [False, True]  # it has taken turns, but lacks some
+        behind.unlink()
+        await_that(lambda: are_level() == [True, True], "two copies again")
+    said = [record.getMessage() for record in caplog.records]
+    assert sorted(text for text in said if "is level" in text) == [
+        f"copy {name} of totals is level with its twin: it can take over at once" for name in "AAB"
     ]
+    assert len([text for text in said if " runs, after " in text]) == 3
 
 
 def test_a_frozen_copy_is_ended_and_started_again(tmp_path: Path) -> None:
@@ -134,7 +140,7 @@ def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(tmp_path: Path
         begun = time.monotonic()
         assert isinstance(running.failed(), BothCopiesFailed)
         # It is told because they have ended, and not because they are silent.
-        assert time.monotonic() - begun < module._SILENCE_BOUNDS_MAX * BOUND
+        assert time.monotonic() - begun < watched.SILENCE_BOUNDS_MAX * BOUND
         assert "may be lost" in str(running.failure)
 
 
@@ -148,7 +154,7 @@ def test_a_survivor_that_freezes_while_its_twin_is_replaced_is_the_loss_of_both(
         await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
         kill(copy_of(running, Copy.B), signal.SIGSTOP)
         assert isinstance(running.failed(), BothCopiesFailed)
-        assert f"was silent for {module._SILENCE_BOUNDS_MAX * BOUND:g} s" in str(running.failure)
+        assert f"was silent for {watched.SILENCE_BOUNDS_MAX * BOUND:g} s" in str(running.failure)
 
 
 def test_losing_a_copy_of_one_partition_touches_its_pair_alone(tmp_path: Path) -> None:
@@ -186,7 +192,7 @@ def test_a_copy_that_hangs_in_its_start_is_started_again(
 ) -> None:
     with supervised(tmp_path / "p") as running:
         await_pair(running)
-        monkeypatch.setattr(module, "_START_SECONDS_MAX", BOUND)
+        monkeypatch.setattr(watched, "START_SECONDS_MAX", BOUND)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
         kill(copy_of(running, Copy.A))
         await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
@@ -239,7 +245,7 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
 def supervised_alone(path: Path, command: str) -> Supervised:
     alone = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
     pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[alone])
-    return Supervised(Supervisor(pipeline, lambda *_: [], BOUND, ["sh", "-c", command]))
+    return Supervised(Supervisor(pipeline, lambda *_: [], BOUND, lambda _: ["sh", "-c", command]))
 
 
 def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
