@@ -18,6 +18,7 @@ from streamproof.cli import (
     show,
     simulate,
     snapshot,
+    status,
     vacuum,
     verify,
 )
@@ -43,6 +44,7 @@ app.command("certify")(with_exit_code(certify.certify))
 app.command("verify")(with_exit_code(verify.verify))
 app.command("mttf")(with_exit_code(mttf.mttf))
 app.command("run")(with_exit_code(run.run))
+app.command("status")(with_exit_code(status.status))
 app.command("vacuum")(with_exit_code(vacuum.vacuum))
 app.command("list")(with_exit_code(list_models.list_models))
 app.add_typer(snapshot.snapshot_app, name="snapshot")

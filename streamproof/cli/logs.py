@@ -12,7 +12,8 @@ from pathlib import Path
 
 OUR_LOGGER = "streamproof"
 _FORMAT = "%(asctime)s %(name)s: %(message)s"
-_SIZE_MAX = 20_000_000  # bytes; a longer file is put aside before the next start
+SIZE_MAX = 20_000_000
+"""Bytes. A longer file is put aside before the next start."""
 
 
 @contextmanager
@@ -31,8 +32,7 @@ def logging_to(path: Path | None) -> Iterator[None]:
         yield
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > _SIZE_MAX:
-        path.replace(path.with_suffix(f".old{path.suffix}"))
+    put_aside(path)
     streams = (sys.stdout, sys.stderr)
     for stream in streams:
         stream.flush()
@@ -54,3 +54,9 @@ def logging_to(path: Path | None) -> Iterator[None]:
                 stream.flush()
                 os.dup2(kept, stream.fileno())
                 os.close(kept)
+
+
+def put_aside(path: Path) -> None:
+    """Put a long file aside, instead of the one that was put aside before."""
+    if path.exists() and path.stat().st_size > SIZE_MAX:
+        path.replace(path.with_suffix(f".old{path.suffix}"))

@@ -27,7 +27,11 @@ PipelinePath: TypeAlias = Annotated[
 ]
 SnapshotName: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="SNAPSHOT", help="A snapshot's id, as in: streamproof snapshot list."),
+    typer.Argument(
+        metavar="SNAPSHOT",
+        help="A snapshot's id, as in: streamproof snapshot list. Zeros may be left out.",
+        callback=lambda given: given.zfill(6) if given.isdecimal() else given,
+    ),
 ]
 _POLL_SECONDS = 0.1
 COLOURS = {"complete": "green", "requested": "yellow", "abandoned": "red"}

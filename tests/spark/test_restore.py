@@ -98,6 +98,8 @@ def test_a_snapshot_is_begun_without_spark_and_waited_for(tmp_path: Path) -> Non
     assert f"is requested. Run: streamproof snapshot show {path} 000002" in ran.output
     assert CliRunner().invoke(app, ["snapshot", "take", path]).exit_code == ExitCode.GREEN
     assert [found.id for found in pipeline.snapshots()] == ["000001", "000002", "000003"]
+    shown = CliRunner().invoke(app, ["snapshot", "show", path, "2"], env=WIDE)
+    assert "snapshot 000002: requested" in shown.output
     assert CliRunner().invoke(app, ["snapshot", "take", "none"]).exit_code == ExitCode.WRONG_USE
 
 

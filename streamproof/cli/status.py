@@ -1,0 +1,53 @@
+"""`streamproof status`: which copy delivers, and which could take over."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from streamproof.cli.options import AsJson
+from streamproof.cli.render import console, print_json
+from streamproof.cli.snapshot import PipelinePath
+from streamproof.models.verdict import ExitCode
+
+_COLOURS = {"DELIVERS": "green", "LEVEL": "green", "SILENT": "red", "ENDED": "red"}
+
+
+def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
+    """Tell which copy of each pair delivers, which could take over, and what they still lack.
+
+    It looks from outside, and changes nothing. Exit codes: 0 of each pair one delivers and its twin
+    is level; 3 some pair could not take over at once, or something does not run.
+    """
+    from streamproof.spark_bindings.standby.standing import Standing, standings
+
+    found = standings(pipeline)
+    is_whole = bool(found) and all(
+        each.standing in (Standing.DELIVERS, Standing.LEVEL) for each in found
+    )
+    if as_json:
+        processes = [
+            {
+                "name": each.name,
+                "copy": None if each.copy is None else each.copy.value,
+                "process": each.process,
+                "standing": each.standing.name,
+                "turns": each.turns,
+            }
+            for each in found
+        ]
+        print_json({"pipeline": str(pipeline), "whole": is_whole, "processes": processes})
+    elif not found:
+        console().print(
+            f"{pipeline} has never been run by: streamproof run", markup=False, soft_wrap=True
+        )
+    else:
+        table = Table("query", "copy", "process", "", "turns to take", box=None, pad_edge=False)
+        for each in found:
+            colour = _COLOURS.get(each.standing.name, "yellow")
+            copy = "" if each.copy is None else each.copy.value
+            process = "" if each.process is None else str(each.process)
+            says = Text(each.standing.value, colour)
+            table.add_row(each.name, copy, process, says, f"{each.turns:,}")
+        console().print(table)
+    return ExitCode.GREEN if is_whole else ExitCode.UNDETERMINED
