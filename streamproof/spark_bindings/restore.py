@@ -18,7 +18,15 @@ from streamproof.spark_bindings.checkpoint import begin_new_life
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up
 from streamproof.spark_bindings.durable import link_or_copy
 from streamproof.spark_bindings.errors import AbandonedSnapshot, IncompleteSnapshot
-from streamproof.spark_bindings.names import ChannelName, LaneName, Position, SnapshotId, part_of
+from streamproof.spark_bindings.names import (
+    ChannelName,
+    LaneName,
+    Position,
+    ProcessName,
+    QueryName,
+    SnapshotId,
+    part_of,
+)
 from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
@@ -126,6 +134,7 @@ def restore_snapshot(
                 markers = [until := log.last()]
             _clone_channel(log, until, markers, place / "channels" / channel)
         for process in found.states:
+            _link_rows_note(source, process, place)
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint)
@@ -156,6 +165,13 @@ def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
     pair.order.mkdir(parents=True)
     for copy in Copy:
         yield pair.copy(copy).checkpoint.path
+
+
+def _link_rows_note(source: PipelineDirectory, process: ProcessName, place: Path) -> None:
+    """Let a restored pair know which rows it takes, as its source does."""
+    noted = PairDirectory(source.query_path(QueryName(process))).rows
+    if noted.exists():
+        link_or_copy(noted, PairDirectory(place / "queries" / process).rows)
 
 
 def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:

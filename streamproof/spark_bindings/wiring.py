@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -39,7 +40,10 @@ class Query:
     rows_per_batch_max : rows of each input after which a batch ends, at a commit; None is no limit
     replicas : 2 runs it as a pair of copies, by `streamproof run`; see docs/hot-standby.md
     partitions, partition_by : with replicas, how many pairs share its work, and the column of all
-        inputs by whose value they do
+        inputs by whose value they do: its *key*
+    partition_bounds : where the range of keys of each partition but the first begins, ascending;
+        no key is below nothing, so null is in the first. Without them partitions go by the key's
+        hash
 
     Raises
     ------
@@ -58,6 +62,7 @@ class Query:
     replicas: int = 1
     partitions: int = 1
     partition_by: str | None = None
+    partition_bounds: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.inputs, str) or not isinstance(self.inputs, tuple):
@@ -105,6 +110,22 @@ class Query:
                 f"query {self.name!r} has {given}, partition_by={self.partition_by!r}. Partitions "
                 "are pairs that share a query's work by the value of a column. Give replicas=2, "
                 "partitions of 2 or more and partition_by, or leave partitions out"
+            )
+        if self.partition_bounds != ():
+            self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        bounds = self.partition_bounds
+        try:
+            ascend = isinstance(bounds, tuple) and all(low < high for low, high in pairwise(bounds))
+        except TypeError:
+            ascend = False  # they cannot be compared
+        if not ascend or len(bounds) != self.partitions - 1 or self.partition_by is None:
+            raise WrongWiring(
+                f"query {self.name!r} has partitions={self.partitions}, partition_by="
+                f"{self.partition_by!r}, partition_bounds={bounds!r}. Each partition but the first "
+                "begins at a bound, or rows would be in none or in two. Give a tuple of "
+                f"{self.partitions - 1} values of the column's type that ascend, or leave it out"
             )
 
 

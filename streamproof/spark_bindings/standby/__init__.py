@@ -10,6 +10,8 @@ and `protocols.egress` decide.
 `copies`            the two copies, and the directory of a pair
 `order_log`         which lane a turn takes, and up to where
 `merging`           the machine that chooses turns, or follows them
+`pace`              how soon a leader chooses
+`partitioning`      which rows a partition of a query takes
 `turn_source`       the streaming source that reads a turn
 `kept`              outputs of turns that may not be delivered yet
 `client`            the output channel: what was delivered, and who is primary
@@ -23,7 +25,9 @@ and `protocols.egress` decide.
 `incarnation`       whether what a copy has acknowledged still counts
 `copy_run`          one copy, from start to end
 `alone_run`         the queries without replicas
+`watched`           a process, and whether it has ended, is silent or beats
 `supervisor`        all processes of a pipeline on one machine
+`standing`          how they are, seen from outside
 `pipeline_file`     the file that defines it
 ==================  ======================================================================
 

@@ -3,6 +3,7 @@
 ::
 
     queries/<pair>/order/<turn>.json     the order log, which both copies share
+    queries/<pair>/rows.json             which rows its query's partitions take
     queries/<pair>/<copy>/checkpoint/    Spark's
     queries/<pair>/<copy>/incarnation.json   how often it was replaced
     queries/<pair>/<copy>/recorders/     its part in the snapshots; beside it, events.jsonl
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.names import PairName, QueryName, part_of
 from streamproof.spark_bindings.wiring import Query
@@ -89,6 +91,14 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
             "shows that it has run otherwise. Its rows would be appended again. Declare it as "
             "it was, or begin a pipeline in another directory"
         )
+    for path in found:
+        PairDirectory(path).check_rows(query)
+
+
+def _rows_of(query: Query) -> dict[str, object]:
+    """Say which rows the partitions of a query take."""
+    bounds = [repr(bound) for bound in query.partition_bounds]
+    return {"partition_by": query.partition_by, "partition_bounds": bounds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +119,34 @@ class PairDirectory:
         for part in pairs_of(pair.query):
             own = PairDirectory(directory.query_path(QueryName(part.name)))
             own.order.mkdir(parents=True, exist_ok=True)
+            if not own.has_run:
+                write_json(own.rows, _rows_of(part.query))
         return PairDirectory(directory.query_path(QueryName(pair.name)))
 
     @property
     def order(self) -> Path:
         """The directory of the order log."""
         return self.path / "order"
+
+    @property
+    def rows(self) -> Path:
+        """The file that says which rows its query's partitions take."""
+        return self.path / "rows.json"
+
+    def check_rows(self, query: Query) -> None:
+        """Check that the partitions of a query take the rows that they have taken.
+
+        Raises
+        ------
+        WrongWiring : if another column, or other bounds, would divide them
+        """
+        noted, declared = read_json(self.rows), _rows_of(query)
+        if self.has_run and noted is not None and noted != declared:
+            raise WrongWiring(
+                f"query {query.name!r} divides rows by {declared}, but {self.path} has run with "
+                f"{noted}. Rows would go to partitions that do not have their state. Declare it "
+                "as it was, or begin a pipeline in another directory"
+            )
 
     @property
     def has_run(self) -> bool:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from threading import Event, Lock
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.lang import StreamproofError
@@ -53,6 +52,7 @@ from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.merging import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pace import Pace
+from streamproof.spark_bindings.standby.partitioning import rows_of
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 
 SUSPECT_AFTER_SECONDS = 0.75
@@ -314,16 +314,7 @@ class CopyRun:
             .option("checkpoint", str(self._checkpoint.path))
             .load()
         )
-        if query.partition_by is None:
-            return frame
-        if query.partition_by not in frame.columns:
-            raise WrongWiring(
-                f"query {query.name!r} has partition_by={query.partition_by!r}, but its input "
-                f"{channel.name!r} has the columns {frame.columns}. Rows without it belong to no "
-                "partition. Name a column that all inputs have"
-            )
-        number = F.pmod(F.xxhash64(F.col(f"`{query.partition_by}`")), F.lit(query.partitions))
-        return frame.where(number == self._pair.partition)
+        return rows_of(frame, channel.name, self._pair)
 
     def _start(self, frame: DataFrame) -> StreamingQuery:
         return start_query(

@@ -19,6 +19,7 @@ from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector
 from streamproof.spark_bindings.data_files import write_file
 from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -130,6 +131,19 @@ def test_each_lane_is_cut_at_its_own_marker(tmp_path: Path) -> None:
     assert found.markers == {"a": 1, "b.0": 4, "b.1": 7, "c": 2}
     (part,) = (part for part in found.channels if part.reader == "r")
     assert (part.received, part.end, part.commits, part.rows) == (4, 7, 2, 2)
+
+
+def test_a_restored_query_divides_its_rows_as_before(tmp_path: Path) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    for query in pipeline.queries:
+        (tmp_path / "p/queries" / query.name).mkdir(exist_ok=True)
+    for pair in pairs_of(pipeline.queries[0]):
+        own = PairDirectory(tmp_path / "p/queries" / pair.name)
+        own.order.mkdir()
+        write(own.rows, json.dumps({"partition_by": "x", "partition_bounds": ["7"]}))
+    restored = pipeline.restore(collect(pipeline).id, into=tmp_path / "r")
+    with pytest.raises(WrongWiring, match=r"has run with .*'partition_bounds': \['7'\]"):
+        restored.snapshot()
 
 
 def test_what_a_lane_has_behind_its_marker_is_not_restored(tmp_path: Path) -> None:

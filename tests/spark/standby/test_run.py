@@ -23,6 +23,11 @@ from tests.spark.standby import command, copies
 from tests.spark.standby.copies import beats_of, feed, is_complete
 from tests.spark.waiting import SECONDS_MAX, await_that
 
+NO_SESSION = """from pyspark.errors import PySparkRuntimeError
+
+raise PySparkRuntimeError(errorClass="SESSION_OR_CONTEXT_NOT_EXISTS", messageParameters={})
+"""
+"""What `@F.udf("long")` ends in where there is no session."""
 FILE = "from pathlib import Path\nfrom tests.spark.standby import copies\n\n"
 
 
@@ -38,7 +43,7 @@ def write(path: Path, text: str) -> str:
         ("PIPELINE = 3", [], "PIPELINE = 3, which is no Pipeline"),
         ("\n1 / 0", [], "mine.py, line 5, cannot be run: ZeroDivisionError: division by zero. So"),
         (
-            "from pyspark.sql import functions as F\n\n@F.udf('long')\ndef two(x): return 2 * x",
+            NO_SESSION,
             [],
             "no Spark session yet",
         ),
@@ -86,6 +91,9 @@ def test_the_example_is_a_pipeline_that_can_be_run(
     assert find_pair(found, "revenue").name == "revenue"
 
 
+PARTS: dict[str, object] = {"replicas": 2, "partitions": 2, "partition_by": "x"}
+
+
 def alone(path: Path, **more: object) -> Pipeline:
     query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
     return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
@@ -103,6 +111,11 @@ def directory(pipeline: Pipeline) -> PairDirectory:
         ({"replicas": 2, "partitions": 2}, "partition_by=None"),
         ({"partitions": 2, "partition_by": "x"}, "Give replicas=2"),
         ({"replicas": 2, "partition_by": "x"}, "leave partitions out"),
+        ({**PARTS, "partition_bounds": (1, 2)}, r"partition_bounds=\(1, 2\).* a tuple of 1 values"),
+        ({**PARTS, "partitions": 3, "partition_bounds": (2, 2)}, "that ascend"),
+        ({**PARTS, "partitions": 3, "partition_bounds": (2, "a")}, "that ascend"),
+        ({**PARTS, "partition_bounds": [2]}, "a tuple"),
+        ({"replicas": 2, "partition_bounds": (2,)}, "partition_by=None"),
     ],
 )
 def test_replicas_that_make_no_pairs_are_refused(
@@ -149,6 +162,16 @@ def test_a_pair_whose_plan_was_refused_may_become_a_query_or_have_other_partitio
     one.snapshot()
     assert not parts.path.exists()
     assert vacuum(one.path)[0].until == 0
+
+
+def test_rows_are_not_divided_otherwise_once_a_pair_has_run(tmp_path: Path) -> None:
+    pipeline = alone(tmp_path / "p", **PARTS)
+    other = {**PARTS, "partition_bounds": (3,)}
+    pair = directory(alone(tmp_path / "p", **other))  # it has not run yet
+    OrderLog(pair.order).begin(ChannelName("a"))
+    with pytest.raises(WrongWiring, match=r"'partition_bounds': \[\].* has run with .*\['3'\]"):
+        directory(pipeline)
+    assert directory(alone(tmp_path / "p", **other)) == pair
 
 
 def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
