@@ -41,6 +41,7 @@ from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.standby.copies import Copy, Pair
+from streamproof.spark_bindings.standby.heartbeat import SUSPECT_AFTER_SECONDS
 
 ROOT = Path(__file__).parents[1]
 AFTER_SECONDS, START_SECONDS_MAX = 10, 300
@@ -342,7 +343,8 @@ def main() -> int:
     parser.add_argument("--state-mb", type=int, default=100)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--warm", type=float, default=30.0, help="seconds before the failure")
-    parser.add_argument("--suspect-after", type=float, default=0.75, help="bound of a pair, in s")
+    bound = SUSPECT_AFTER_SECONDS
+    parser.add_argument("--suspect-after", type=float, default=bound, help="of a pair, in s")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rounds = [("pair", signal.SIGSTOP), *((way, signal.SIGKILL) for way in WAYS)]

@@ -15,6 +15,7 @@ import typer
 from streamproof.cli.logs import logging_to
 from streamproof.cli.render import console, error_console
 from streamproof.models.verdict import ExitCode
+from streamproof.spark_bindings.standby.heartbeat import SUSPECT_AFTER_SECONDS
 
 _PROGRAM = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
 
@@ -35,7 +36,7 @@ def run(
     partition: Annotated[int, typer.Option(min=0, help="Of which partition, from 0.")] = 0,
     suspect_after: Annotated[
         float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
-    ] = 0.75,
+    ] = SUSPECT_AFTER_SECONDS,
     memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
     cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
     log: Annotated[

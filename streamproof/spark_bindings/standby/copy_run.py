@@ -44,6 +44,7 @@ from streamproof.spark_bindings.standby.giving import Giving
 from streamproof.spark_bindings.standby.heartbeat import (
     BEATS_PER_BOUND,
     COLD_BOUNDS,
+    SUSPECT_AFTER_SECONDS,
     Heart,
     Watch,
 )
@@ -55,8 +56,6 @@ from streamproof.spark_bindings.standby.pace import Pace
 from streamproof.spark_bindings.standby.partitioning import rows_of
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 
-SUSPECT_AFTER_SECONDS = 0.75
-"""How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
 PROTOCOLS = {
     "merge_order": "both copies merge alike",
     "egress": "a takeover neither loses nor repeats output",

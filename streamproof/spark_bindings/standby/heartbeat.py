@@ -17,6 +17,8 @@ from pathlib import Path
 from streamproof.spark_bindings.durable import read_json, temporary_sibling
 from streamproof.spark_bindings.names import Turn
 
+SUSPECT_AFTER_SECONDS = 0.75
+"""How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
 BEATS_PER_BOUND = 10
 """How often a copy beats, and looks at its twin, within the time after which it is suspected."""
 COLD_BOUNDS = 10
