@@ -28,6 +28,7 @@ class Standing(Enum):
     DELIVERS = "delivers"
     LEVEL = "level with its twin: it can take over at once"
     BEHIND = "behind its twin"
+    COLD = "has taken no turn since it began"
     BEGINS = "begins"
     SILENT = "silent"
     ENDED = "not running"
@@ -101,8 +102,9 @@ class _Look:
             return self._is(Standing.SILENT, turns)
         if beat.active:
             return self._is(Standing.DELIVERS, turns)
-        is_level = beat.warm and turns <= TURNS_AHEAD_MAX
-        return self._is(Standing.LEVEL if is_level else Standing.BEHIND, turns)
+        if not beat.warm:
+            return self._is(Standing.COLD, turns)
+        return self._is(Standing.LEVEL if turns <= TURNS_AHEAD_MAX else Standing.BEHIND, turns)
 
     def _is(self, standing: Standing, turns: int = 0) -> ProcessStanding:
         return ProcessStanding(self._name, self._copy, self._process, standing, turns)

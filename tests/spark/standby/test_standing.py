@@ -69,7 +69,7 @@ def ran(path: Path, *options: str) -> tuple[int, str]:
     [
         (True, 4, Standing.LEVEL, 1),
         (True, 2, Standing.BEHIND, 3),
-        (False, 5, Standing.BEHIND, 0),
+        (False, 5, Standing.COLD, 0),
     ],
     ids=["level", "behind", "cold"],
 )
