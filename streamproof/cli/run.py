@@ -178,17 +178,15 @@ def _run_copy(
     session: Callable[[], SparkSession],
 ) -> None:
     from streamproof.spark_bindings.standby.copies import Copy
-    from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
+    from streamproof.spark_bindings.standby.copy_run import run_copy
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 
     query, replica, partition = which
-    loaded = load_pipeline(file)
-    find_pair(loaded, query, partition)  # before a session is started, which takes a while
     run_copy(
-        loaded,
+        load_pipeline(file),
         query,
         Copy(replica),
-        session(),
+        session,
         partition=partition,
         suspect_after_seconds=suspect_after,
         stop=stop,

@@ -16,14 +16,16 @@ _COLOURS = {"DELIVERS": "green", "LEVEL": "green", "SILENT": "red", "ENDED": "re
 def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     """Tell which copy of each pair delivers, which could take over, and what they still lack.
 
-    It looks from outside, and changes nothing. Exit codes: 0 of each pair one delivers and its twin
-    is level; 3 some pair could not take over at once, or something does not run.
+    It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
+    something does not run.
     """
+    from streamproof.spark_bindings.standby.pace import TURNS_AHEAD_MAX
     from streamproof.spark_bindings.standby.standing import Standing, standings
 
     found = standings(pipeline)
+    ready = (Standing.DELIVERS, Standing.LEVEL, Standing.COLD)
     is_whole = bool(found) and all(
-        each.standing in (Standing.DELIVERS, Standing.LEVEL) for each in found
+        each.standing in ready and each.turns <= TURNS_AHEAD_MAX for each in found
     )
     if as_json:
         processes = [
@@ -33,6 +35,7 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
                 "process": each.process,
                 "standing": each.standing.name,
                 "turns": each.turns,
+                "commits": each.commits,
             }
             for each in found
         ]
@@ -42,12 +45,14 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
             f"{pipeline} has never been run by: streamproof run", markup=False, soft_wrap=True
         )
     else:
-        table = Table("query", "copy", "process", "", "turns to take", box=None, pad_edge=False)
+        table = Table(
+            "query", "copy", "process", "", "turns", "commits to take", box=None, pad_edge=False
+        )
         for each in found:
             colour = _COLOURS.get(each.standing.name, "yellow")
             copy = "" if each.copy is None else each.copy.value
             process = "" if each.process is None else str(each.process)
             says = Text(each.standing.value, colour)
-            table.add_row(each.name, copy, process, says, f"{each.turns:,}")
+            table.add_row(each.name, copy, process, says, f"{each.turns:,}", f"{each.commits:,}")
         console().print(table)
     return ExitCode.GREEN if is_whole else ExitCode.UNDETERMINED

@@ -137,6 +137,16 @@ class Checkpoint:
                 )
         return found
 
+    def acknowledged(self, channel: ChannelName) -> Position:
+        """Give up to where a restart need not read again: it goes on behind the last batch."""
+        batch = self.last_committed()
+        if batch is None:
+            return Position(0)
+        try:
+            return self.received(batch).get(channel, Position(0))
+        except PurgedCheckpoint:
+            return Position(0)  # the copy is just replaced
+
     def copy_as_of(self, batch_id: BatchId, target: Path) -> None:
         """Link or copy what a restart right after a batch needs. May be repeated.
 

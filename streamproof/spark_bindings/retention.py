@@ -30,7 +30,6 @@ from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.collector import Participant
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
-from streamproof.spark_bindings.errors import PurgedCheckpoint
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
 from streamproof.spark_bindings.snapshot import SnapshotStatus
 from streamproof.spark_bindings.standby import incarnation
@@ -136,18 +135,7 @@ def _discarded(
 
 def _ack(checkpoint: Checkpoint, channel: ChannelName) -> tuple[int, Position]:
     number = incarnation.of_checkpoint(checkpoint)  # first: a newer checkpoint's ack counts later
-    return number, _acknowledged(checkpoint, channel)
-
-
-def _acknowledged(checkpoint: Checkpoint, channel: ChannelName) -> Position:
-    """Give what a copy need not read again: a restart goes on behind its last completed batch."""
-    batch = checkpoint.last_committed()
-    if batch is None:
-        return Position(0)
-    try:
-        return checkpoint.received(batch).get(channel, Position(0))
-    except PurgedCheckpoint:
-        return Position(0)  # the copy is just replaced
+    return number, checkpoint.acknowledged(channel)
 
 
 def _kept_by_snapshots(directory: PipelineDirectory, channel: ChannelName) -> Iterator[Position]:

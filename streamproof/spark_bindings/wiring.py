@@ -109,7 +109,8 @@ class Query:
             raise WrongWiring(
                 f"query {self.name!r} has {given}, partition_by={self.partition_by!r}. Partitions "
                 "are pairs that share a query's work by the value of a column. Give replicas=2, "
-                "partitions of 2 or more and partition_by, or leave partitions out"
+                "partitions of 2 or more and partition_by (with partition_bounds, one bound less "
+                "than partitions), or leave partitions out"
             )
         if self.partition_bounds != ():
             self._check_bounds()

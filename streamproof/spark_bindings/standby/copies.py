@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
@@ -95,10 +96,18 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
         PairDirectory(path).check_rows(query)
 
 
-def _rows_of(query: Query) -> dict[str, object]:
+def _rows_of(query: Query) -> dict[str, Any]:
     """Say which rows the partitions of a query take."""
     bounds = [repr(bound) for bound in query.partition_bounds]
     return {"partition_by": query.partition_by, "partition_bounds": bounds}
+
+
+def _in_words(partition_by: str | None, partition_bounds: list[str]) -> str:
+    if partition_by is None:
+        return "into one partition"
+    if not partition_bounds:
+        return f"by the hash of {partition_by!r}"
+    return f"by ranges of {partition_by!r} that begin at {', '.join(partition_bounds)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +149,14 @@ class PairDirectory:
         ------
         WrongWiring : if another column, or other bounds, would divide them
         """
-        noted, declared = read_json(self.rows), _rows_of(query)
+        noted = read_json(self.rows, partition_by=object, partition_bounds=list)
+        declared = _rows_of(query)
         if self.has_run and noted is not None and noted != declared:
             raise WrongWiring(
-                f"query {query.name!r} divides rows by {declared}, but {self.path} has run with "
-                f"{noted}. Rows would go to partitions that do not have their state. Declare it "
-                "as it was, or begin a pipeline in another directory"
+                f"query {query.name!r} divides its rows {_in_words(**declared)}, but in "
+                f"{self.path} they were divided {_in_words(**noted)}. Rows would go to partitions "
+                "that do not have their state. Declare it as it was, or begin a pipeline in "
+                "another directory"
             )
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event, Lock
 
@@ -86,7 +86,7 @@ def run_copy(
     pipeline: Pipeline,
     query: str,
     copy: Copy,
-    spark: SparkSession,
+    session: Callable[[], SparkSession],
     *,
     partition: int = 0,
     suspect_after_seconds: float = SUSPECT_AFTER_SECONDS,
@@ -98,7 +98,8 @@ def run_copy(
     ----------
     query, partition : which pair
     copy : which of its two copies
-    spark : a session as `spark_session` sets it up; its settings stay as they are
+    session : makes a session as `spark_session` does, or gives one, whose settings stay as they
+        are; called once no other process runs the copy
     suspect_after_seconds : how long the twin may be silent before it is taken to have failed
     stop : set by whoever wants it to end
 
@@ -113,16 +114,17 @@ def run_copy(
     """
     for protocol, claim in PROTOCOLS.items():
         check_certificate(protocol, claim, waivable=False)
-    check_session(spark)
-    spark = spark.newSession()
-    # A batch without new rows would be one that has no turn.
-    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     pair = find_pair(pipeline, query, partition)
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
     with locked(place.own, f"copy {copy.value} of {pair.name}"):
+        given = session()
+        check_session(given)
+        spark = given.newSession()
+        # A batch without new rows would be one that has no turn.
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
         collector = CollectorThread(
             Collector(directory, pipeline.queries, channels), directory.path
@@ -285,11 +287,9 @@ class CopyRun:
             return
         self._merging.on_twin_failure()
         delivered = self._deliver()
-        what = "takes over from its twin" if self._giving.has_predecessor else "is the first"
-        milliseconds = (time.monotonic() - begun) * 1000
         _log.info(
-            "%s %s to deliver: %d turns in %.0f ms, and %d are still to be taken",
-            *(self._name, what, delivered, milliseconds),
+            "%s delivers from now on: first %d turns that it had kept (%.0f ms); it has %d to take",
+            *(self._name, delivered, (time.monotonic() - begun) * 1000),
             self._order.count_from(self._giving.next),
         )
 

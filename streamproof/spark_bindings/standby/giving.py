@@ -59,11 +59,6 @@ class Giving:
         return self._egress.active
 
     @property
-    def has_predecessor(self) -> bool:
-        """Whether somebody has delivered before the primary that was noted last."""
-        return self._incarnation > 1
-
-    @property
     def next(self) -> Turn:
         """The turn that is given next."""
         return Turn(self._egress.next)

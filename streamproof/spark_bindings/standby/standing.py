@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from streamproof.spark_bindings.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.names import ChannelName
 from streamproof.spark_bindings.standby.alone_run import alone_directory
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.standby.heartbeat import Watch
@@ -28,7 +32,7 @@ class Standing(Enum):
     DELIVERS = "delivers"
     LEVEL = "level with its twin: it can take over at once"
     BEHIND = "behind its twin"
-    COLD = "has taken no turn since it began"
+    COLD = "has taken no turn yet: its first output takes longer"
     BEGINS = "begins"
     SILENT = "silent"
     ENDED = "not running"
@@ -43,6 +47,7 @@ class ProcessStanding:
     name, copy : its pair and which copy it is; None where there is but one
     process : its number; None if nobody runs it
     turns : that were chosen, and that it has to take yet
+    commits : of its inputs, which are in no batch that it has completed; 0 where all is through
     """
 
     name: str
@@ -50,6 +55,7 @@ class ProcessStanding:
     process: int | None
     standing: Standing
     turns: int = 0
+    commits: int = 0
 
 
 def standings(path: Path | str) -> list[ProcessStanding]:
@@ -63,24 +69,52 @@ def standings(path: Path | str) -> list[ProcessStanding]:
     """
     directory = PipelineDirectory.open(Path(path))
     looks = []
-    for query in directory.wiring.inputs:
-        for pair in map(PairDirectory, directory.pair_paths(query)):
-            looks += [_Look(pair.path.name, copy, pair.copy(copy), pair) for copy in Copy]
+    together: list[_Input] = []
+    for query, names in directory.wiring.inputs.items():
+        inputs = [directory.log(name) for name in names]
+        pairs = [PairDirectory(place) for place in directory.pair_paths(query)]
+        for pair, copy in itertools.product(pairs, Copy):
+            own = pair.copy(copy)
+            read = [
+                _Input(own.checkpoint, log, name) for log, name in zip(inputs, names, strict=True)
+            ]
+            looks.append(_Look(pair.path.name, copy, own, read, OrderLog(pair.order)))
+        if not pairs:
+            alone = directory.checkpoint(query)
+            together += [_Input(alone, log, name) for log, name in zip(inputs, names, strict=True)]
     if alone_directory(directory).path.is_dir():
-        looks.append(_Look(ALONE, None, alone_directory(directory), None))
+        looks.append(_Look(ALONE, None, alone_directory(directory), together, None))
     deadline = time.monotonic() + SILENT_AFTER_SECONDS
     while time.monotonic() < deadline and not all(look.is_over() for look in looks):
         time.sleep(_LOOK_SECONDS)
     return [look.standing() for look in looks]
 
 
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """A channel, as a checkpoint has read it."""
+
+    checkpoint: Checkpoint
+    log: ChannelLog
+    name: ChannelName
+
+    def commits(self) -> int:
+        """Count those behind what was read."""
+        return self.log.last() - self.checkpoint.acknowledged(self.name)
+
+
 class _Look:
     """Looks at one process, until it has beaten."""
 
     def __init__(
-        self, name: str, copy: Copy | None, own: ProcessDirectory, pair: PairDirectory | None
+        self,
+        name: str,
+        copy: Copy | None,
+        own: ProcessDirectory,
+        inputs: list[_Input],
+        order: OrderLog | None,
     ) -> None:
-        self._name, self._copy, self._pair = name, copy, pair
+        self._name, self._copy, self._inputs, self._order = name, copy, inputs, order
         self._process = holder(own)
         self._watch = Watch(own.beat, SILENT_AFTER_SECONDS)
         self._first = self._watch.beat
@@ -97,7 +131,7 @@ class _Look:
             return self._is(Standing.ENDED)
         if beat is None:
             return self._is(Standing.BEGINS)
-        turns = 0 if self._pair is None else OrderLog(self._pair.order).count_from(beat.turn)
+        turns = 0 if self._order is None else self._order.count_from(beat.turn)
         if beat == self._first:
             return self._is(Standing.SILENT, turns)
         if beat.active:
@@ -107,4 +141,5 @@ class _Look:
         return self._is(Standing.LEVEL if turns <= TURNS_AHEAD_MAX else Standing.BEHIND, turns)
 
     def _is(self, standing: Standing, turns: int = 0) -> ProcessStanding:
-        return ProcessStanding(self._name, self._copy, self._process, standing, turns)
+        commits = sum(each.commits() for each in self._inputs)
+        return ProcessStanding(self._name, self._copy, self._process, standing, turns, commits)

@@ -151,7 +151,7 @@ class Here(Thread):
                 pair(self._path, self._of),
                 "totals",
                 self._copy,
-                self._spark,
+                lambda: self._spark,
                 partition=self._partition,
                 stop=self._stop_asked,
             )
@@ -236,7 +236,7 @@ def run(path: Path, copy: Copy) -> None:
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    run_copy(pair(path), "totals", copy, driver.test_session(), stop=stop)
+    run_copy(pair(path), "totals", copy, driver.test_session, stop=stop)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def test_a_restored_query_divides_its_rows_as_before(tmp_path: Path) -> None:
         own.order.mkdir()
         write(own.rows, json.dumps({"partition_by": "x", "partition_bounds": ["7"]}))
     restored = pipeline.restore(collect(pipeline).id, into=tmp_path / "r")
-    with pytest.raises(WrongWiring, match=r"has run with .*'partition_bounds': \['7'\]"):
+    with pytest.raises(WrongWiring, match=r"were divided by ranges of 'x' that begin at 7\."):
         restored.snapshot()
 
 
@@ -253,7 +253,13 @@ def running(pipeline: Pipeline, spark: SparkSession) -> Iterator[None]:
     with ThreadPoolExecutor() as pool:
         copies_run = [
             pool.submit(
-                run_copy, pipeline, query.name, copy, spark, partition=pair.partition, stop=end
+                run_copy,
+                pipeline,
+                query.name,
+                copy,
+                lambda: spark,
+                partition=pair.partition,
+                stop=end,
             )
             for query in pipeline.queries
             for pair in pairs_of(query)
