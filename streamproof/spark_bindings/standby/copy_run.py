@@ -260,6 +260,7 @@ class CopyRun:
             )
         with self._lock:
             self._watch.look()
+            self._watch.note_primary(self._giving.incarnation)
             # If neither is primary, the one that would deliver sooner takes over.
             is_first = not self._watch.is_ahead_of(self._giving.next, warm=self._is_warm)
             if not self._giving.active and self._watch.is_no_primary and is_first:
@@ -278,7 +279,8 @@ class CopyRun:
 
     @property
     def _is_warm(self) -> bool:
-        return self._giving.next > self._begun
+        # Turn 0 takes nothing, so that Spark compiles and loads little for it.
+        return self._giving.next > max(self._begun, Turn(1))
 
     def _take_over(self) -> None:
         self._watch.begin_again()

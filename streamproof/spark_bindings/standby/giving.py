@@ -59,6 +59,11 @@ class Giving:
         return self._egress.active
 
     @property
+    def incarnation(self) -> int:
+        """The incarnation of the primary that was noted last."""
+        return self._incarnation
+
+    @property
     def next(self) -> Turn:
         """The turn that is given next."""
         return Turn(self._egress.next)

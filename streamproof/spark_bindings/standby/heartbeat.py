@@ -88,6 +88,7 @@ class Watch:
         self._cold_bounds = cold_bounds
         self._looked = clock()
         self._silence = self._idleness = 0.0
+        self._incarnation = 0
         self.beat = self._read()
 
     def look(self) -> None:
@@ -132,6 +133,19 @@ class Watch:
     def begin_again(self) -> None:
         """Give the copy all the time again."""
         self._silence = self._idleness = 0.0
+
+    def note_primary(self, incarnation: int) -> None:
+        """Give the copy all the time again if there is a new primary.
+
+        A takeover is seen in the output channel before the beat that tells of it.
+
+        Parameters
+        ----------
+        incarnation : of the primary that was noted last
+        """
+        if incarnation != self._incarnation:
+            self._incarnation = incarnation
+            self.begin_again()
 
     def _read(self) -> Beat | None:
         stored = read_json(self._path, life=str, count=int, active=bool, warm=bool, turn=int)

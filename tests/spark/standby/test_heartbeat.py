@@ -76,6 +76,21 @@ def test_a_copy_that_lives_and_is_not_primary_is_no_primary(tmp_path: Path, cloc
     assert not watch.is_no_primary
 
 
+def test_a_copy_that_has_just_become_primary_is_given_all_the_time_before_it_beats(
+    tmp_path: Path, clock: Clock
+) -> None:
+    heart, watch = Heart(tmp_path / "beat"), Watch(tmp_path / "beat", BOUND, clock=clock)
+    heart.beat(active=False, warm=True, turn=Turn(3))
+    look(watch, clock, 12)
+    assert watch.is_no_primary
+    watch.note_primary(1)  # its takeover is in the channel
+    assert not watch.is_no_primary
+    for _ in range(11):
+        look(watch, clock, 1)
+        watch.note_primary(1)
+    assert watch.is_no_primary
+
+
 def test_another_life_of_a_copy_is_a_beat(tmp_path: Path, clock: Clock) -> None:
     Heart(tmp_path / "beat").beat(active=True, warm=True, turn=Turn(3))
     watch = Watch(tmp_path / "beat", BOUND, clock=clock)

@@ -203,5 +203,5 @@ def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
         assert process.wait(SECONDS_MAX) == 0, command.log_of(path).read_text()
     copies.check_history(pipeline, fed)
     said = command.log_of(path).read_text()
-    assert "has ended with exit code -9" in said
+    assert "was killed by SIGKILL; its log is" in said
     assert "in its twin's state" in said
