@@ -100,31 +100,22 @@ def test_another_life_of_a_copy_is_a_beat(tmp_path: Path, clock: Clock) -> None:
     assert not watch.has_failed
 
 
+@pytest.mark.parametrize(
+    ("active", "warm", "bounds"),
+    [(True, False, COLD_BOUNDS), (True, True, 1), (False, False, 1)],
+    ids=["cold primary", "warm primary", "cold follower"],
+)
 def test_a_primary_that_has_not_taken_a_turn_yet_is_given_more_time(
-    tmp_path: Path, clock: Clock
+    tmp_path: Path, clock: Clock, *, active: bool, warm: bool, bounds: int
 ) -> None:
     heart = Heart(tmp_path / "beat")
     watch = Watch(tmp_path / "beat", BOUND, cold_bounds=COLD_BOUNDS, clock=clock)
-    heart.beat(active=True, warm=False, turn=Turn(3))
-    look(watch, clock, 1 + 99)
+    heart.beat(active=active, warm=warm, turn=Turn(3))
+    look(watch, clock, 1 + int(bounds * BOUND / STEP) - 1)
     assert not watch.has_failed
-    assert not watch.is_no_primary
     look(watch, clock, 2)
     assert watch.has_failed
     assert watch.is_no_primary
-    heart.beat(active=True, warm=True, turn=Turn(4))
-    look(watch, clock, 1 + 11)
-    assert watch.has_failed
-
-
-def test_a_follower_that_has_not_taken_a_turn_yet_is_given_no_more_time(
-    tmp_path: Path, clock: Clock
-) -> None:
-    heart = Heart(tmp_path / "beat")
-    watch = Watch(tmp_path / "beat", BOUND, cold_bounds=COLD_BOUNDS, clock=clock)
-    heart.beat(active=False, warm=False, turn=Turn(3))
-    look(watch, clock, 1 + 11)
-    assert watch.has_failed
 
 
 def test_of_two_copies_the_warm_one_is_ahead_and_then_the_one_with_more_turns(
