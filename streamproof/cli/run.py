@@ -118,7 +118,6 @@ def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event
     from streamproof.spark_bindings.standby.supervisor import Supervisor
 
     loaded = load_pipeline(file)
-
     command = functools.partial(copy_command, file, options)
 
     def alone(log: Path) -> list[str]:

@@ -128,8 +128,7 @@ class PairDirectory:
         for part in pairs_of(pair.query):
             own = PairDirectory(directory.query_path(QueryName(part.name)))
             own.order.mkdir(parents=True, exist_ok=True)
-            if not own.has_run:
-                write_json(own.rows, _rows_of(part.query))
+            own.note_rows(pair.query)
         return PairDirectory(directory.query_path(QueryName(pair.name)))
 
     @property
@@ -142,6 +141,12 @@ class PairDirectory:
         """The file that says which rows its query's partitions take."""
         return self.path / "rows.json"
 
+    def note_rows(self, query: Query) -> None:
+        """Note which rows the partitions of a query take, unless it has run, or is noted."""
+        declared = _rows_of(query)
+        if not self.has_run and self._noted_rows() != declared:
+            write_json(self.rows, declared)
+
     def check_rows(self, query: Query) -> None:
         """Check that the partitions of a query take the rows that they have taken.
 
@@ -149,8 +154,7 @@ class PairDirectory:
         ------
         WrongWiring : if another column, or other bounds, would divide them
         """
-        noted = read_json(self.rows, partition_by=object, partition_bounds=list)
-        declared = _rows_of(query)
+        noted, declared = self._noted_rows(), _rows_of(query)
         if self.has_run and noted is not None and noted != declared:
             raise WrongWiring(
                 f"query {query.name!r} divides its rows {_in_words(**declared)}, but in "
@@ -158,6 +162,9 @@ class PairDirectory:
                 "that do not have their state. Declare it as it was, or begin a pipeline in "
                 "another directory"
             )
+
+    def _noted_rows(self) -> dict[str, Any] | None:
+        return read_json(self.rows, partition_by=object, partition_bounds=list)
 
     @property
     def has_run(self) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.names import ChannelName
+from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.standby.alone_run import alone_directory
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.standby.heartbeat import Watch
@@ -70,18 +70,14 @@ def standings(path: Path | str) -> list[ProcessStanding]:
     directory = PipelineDirectory.open(Path(path))
     looks = []
     together: list[_Input] = []
-    for query, names in directory.wiring.inputs.items():
-        inputs = [directory.log(name) for name in names]
+    for query in directory.wiring.queries:
         pairs = [PairDirectory(place) for place in directory.pair_paths(query)]
         for pair, copy in itertools.product(pairs, Copy):
             own = pair.copy(copy)
-            read = [
-                _Input(own.checkpoint, log, name) for log, name in zip(inputs, names, strict=True)
-            ]
+            read = _inputs(directory, query, own.checkpoint)
             looks.append(_Look(pair.path.name, copy, own, read, OrderLog(pair.order)))
         if not pairs:
-            alone = directory.checkpoint(query)
-            together += [_Input(alone, log, name) for log, name in zip(inputs, names, strict=True)]
+            together += _inputs(directory, query, directory.checkpoint(query))
     if alone_directory(directory).path.is_dir():
         looks.append(_Look(ALONE, None, alone_directory(directory), together, None))
     deadline = time.monotonic() + SILENT_AFTER_SECONDS
@@ -101,6 +97,11 @@ class _Input:
     def commits(self) -> int:
         """Count those behind what was read."""
         return self.log.last() - self.checkpoint.acknowledged(self.name)
+
+
+def _inputs(directory: PipelineDirectory, query: QueryName, checkpoint: Checkpoint) -> list[_Input]:
+    names = directory.wiring.inputs[query]
+    return [_Input(checkpoint, directory.log(name), name) for name in names]
 
 
 class _Look:
