@@ -1,10 +1,18 @@
-"""The order in which test files are handed to the processes that run them."""
+"""How all tests run: with the same random examples, and the longest files first."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The one profile. What takes long on a busy machine is no failure, and the same examples are tried
+# every time: a test that wants others has a `seed` of its own.
+settings.register_profile(
+    "streamproof", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("streamproof")
 
 HERE = Path(__file__).parent
 FIRST = (

@@ -45,8 +45,6 @@ def tried(examples: int, attempt: int = 0) -> Callable[[Any], Any]:
     """Try a test on so many examples, the same ones every time; each attempt has others."""
     limits = settings(
         max_examples=examples,
-        database=None,
-        deadline=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

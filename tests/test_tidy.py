@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.conftest import FIRST, HERE
 
@@ -197,3 +198,33 @@ def parsed(path: Path) -> ast.Module:
 )
 def test_each_check_finds_a_planted_violation(check, text, found):
     assert check(text) == found
+
+
+def time_of_their_own(text: str) -> list[str]:
+    """List where a test says of Hypothesis what the one profile says for all."""
+    said = re.compile(
+        r"\b(deadline|derandomize|database)\s*=|\b(register|load)_profile\(|HealthCheck\.all"
+    )
+    return [line.strip() for line in text.splitlines() if said.search(line)]
+
+
+@pytest.mark.parametrize("path", TESTS, ids=name_of)
+def test_there_is_one_profile_of_hypothesis(path):
+    allowed = {"tests/conftest.py", "tests/test_tidy.py"}
+    uses = "hypothesis" in (text := path.read_text(encoding="utf-8"))
+    assert not uses or name_of(path) in allowed or time_of_their_own(text) == []
+
+
+def test_the_one_profile_has_no_deadline_and_tries_the_same_examples():
+    default = settings.default
+    assert default is not None
+    assert (default.deadline, default.derandomize) == (None, True)
+    assert HealthCheck.too_slow in default.suppress_health_check
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["@settings(max_examples=5, deadline=200)", "settings.load_profile('mine')"],
+)
+def test_a_profile_of_its_own_is_noticed(planted):
+    assert time_of_their_own(planted) == [planted]

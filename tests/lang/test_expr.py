@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamproof.lang import Domain, Element, Map
@@ -197,7 +197,7 @@ def in_world(expr: Expr, values: dict[str, Any]) -> Any:
     return evaluate(expr, World({"P": DOMAIN}, values), bound)
 
 
-tried = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=250)
 X, Y = leaf("element", "x"), leaf("element", "y")
 
 

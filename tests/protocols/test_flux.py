@@ -282,7 +282,7 @@ def run(choices):
 CHOICES = st.binary(min_size=200, max_size=800)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(CHOICES)
 def test_whatever_happens_each_tuple_is_applied_once_and_none_is_lost(choices):
     world = run(choices)
@@ -294,7 +294,7 @@ def test_whatever_happens_each_tuple_is_applied_once_and_none_is_lost(choices):
 def test_the_chosen_runs_get_somewhere():
     seen = set()
 
-    @settings(max_examples=50, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=50)
     @given(CHOICES)
     def look(choices):
         seen.update(run(choices).seen)

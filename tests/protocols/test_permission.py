@@ -268,13 +268,13 @@ def check(replicas):
 CHOICES = st.binary(min_size=200, max_size=600)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(2, 5), CHOICES)
 def test_whatever_happens_one_replica_stabilizes_at_a_time(size, choices):
     run(NAMES[:size], choices)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(2, 5), CHOICES)
 def test_in_the_end_everybody_who_wants_to_has_stabilized(size, choices):
     replicas = run(NAMES[:size], choices)
@@ -288,7 +288,7 @@ def test_in_the_end_everybody_who_wants_to_has_stabilized(size, choices):
 def test_the_chosen_runs_get_somewhere():
     seen = []
 
-    @settings(max_examples=150, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=150)
     @given(st.integers(2, 5), CHOICES)
     def look(size, choices):
         replicas = run(NAMES[:size], choices)

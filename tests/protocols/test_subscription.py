@@ -317,7 +317,7 @@ def run(choices):
 CHOICES = st.binary(min_size=200, max_size=800)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(CHOICES)
 def test_whatever_happens_the_view_is_a_prefix_and_a_tail_and_completes(choices):
     world, _ = run(choices)
@@ -330,7 +330,7 @@ def test_whatever_happens_the_view_is_a_prefix_and_a_tail_and_completes(choices)
 def test_the_chosen_runs_get_somewhere():
     seen = set()
 
-    @settings(max_examples=50, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=50)
     @given(CHOICES)
     def look(choices):
         seen.update(run(choices)[1])

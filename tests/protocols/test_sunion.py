@@ -250,7 +250,5 @@ class TwoReplicas(RuleBasedStateMachine):
         self.nothing_is_lost()
 
 
-TwoReplicas.TestCase.settings = settings(
-    derandomize=True, max_examples=80, stateful_step_count=40, deadline=None
-)
+TwoReplicas.TestCase.settings = settings(max_examples=80, stateful_step_count=40)
 TestTwoReplicas = TwoReplicas.TestCase

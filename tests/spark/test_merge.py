@@ -62,7 +62,7 @@ def cuts(data: st.DataObject, rows: Sequence[Row], batches: int) -> list[Sequenc
     return [rows[a:b] for a, b in zip([0, *at], [*at, len(rows)], strict=True)]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(streams(), st.data())
 def test_the_output_depends_on_the_streams_alone(whole, data):
     batches = data.draw(st.integers(1, 6))
@@ -84,7 +84,7 @@ def test_the_output_depends_on_the_streams_alone(whole, data):
     assert replica.view() == (expected, [])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(streams(late=False), st.data())
 def test_disorder_within_the_lateness_changes_nothing(whole, data):
     """Rows overtake others of their stream across batches, as long as they lag by no more."""
@@ -347,7 +347,7 @@ def test_what_is_complete_is_corrected_though_the_bound_was_raised_meanwhile():
     assert replica.view() == ([(1, "ewr", 0), (1, "jfk", 0)], [])
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(streams(), st.data(), st.sampled_from(Policy))
 def test_corrections_lead_to_the_stream_without_failures(whole, data, policy):
     """Batches come at any time; in the end, both streams go far on, and everything is corrected."""

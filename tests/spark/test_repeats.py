@@ -37,7 +37,7 @@ from tests.spark.merging import (
 from tests.spark.test_merge import cuts, streams
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(streams(), st.data())
 def test_copies_come_late_and_change_nothing_else(whole, data):
     """Some rows come once more, in their batch or in any later one, from any task."""
