@@ -8,5 +8,7 @@ from pathlib import Path
 
 def cache_directory() -> Path:
     """Give the directory; nothing in it is missed when it is deleted."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of this variable ignores what is no absolute path, such as a URL.
+    cache = Path(given) if Path(given).is_absolute() else Path.home() / ".cache"
     return cache / "streamproof"

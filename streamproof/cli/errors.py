@@ -14,10 +14,11 @@ from typing import Any, ParamSpec
 import typer
 
 from streamproof.checker.counterexample import BrokenModel
-from streamproof.cli.options import chosen, replay_command
+from streamproof.cli.options import OutputRefused, chosen, replay_command
 from streamproof.cli.render import error_console, only_json, print_json, print_trace
 from streamproof.lang import StreamproofError
 from streamproof.models.verdict import ExitCode, Json
+from streamproof.paths import why_not_local
 
 P = ParamSpec("P")
 
@@ -55,6 +56,7 @@ def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
     as_json = bool(asked.get("as_json"))
     try:
         with only_json() if as_json else nullcontext():
+            _refuse_urls(asked)
             return command()
     except StreamproofError as error:
         report(error, asked, as_json=as_json)
@@ -78,6 +80,19 @@ def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
         traceback.print_exc()
         _tell("This is a mistake in streamproof, not in your model.")
         return ExitCode.INTERNAL_ERROR
+
+
+def _refuse_urls(asked: Mapping[str, Any]) -> None:
+    """Refuse what is no path of this machine, in whichever argument, before anything is made.
+
+    Raises
+    ------
+    OutputRefused : if there is one
+    """
+    for name, given in asked.items():
+        why = why_not_local(given) if isinstance(given, Path) else ""
+        if why:
+            raise OutputRefused(f"{name} was given {str(given)!r}, {why}. Nothing was done")
 
 
 def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) -> None:

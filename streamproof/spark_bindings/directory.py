@@ -36,6 +36,7 @@ from streamproof.spark_bindings.durable import (
 )
 from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
 from streamproof.spark_bindings.names import ChannelName, QueryName
+from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.spark_bindings.wiring import Wiring
 
@@ -78,6 +79,17 @@ class PipelineDirectory:
             )
         with as_written(path / "pipeline.json"):
             return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
+
+    @staticmethod
+    def at(path: Path | str) -> PipelineDirectory:
+        """Read what a directory that a user names says of itself.
+
+        Raises
+        ------
+        WrongArgument : if it is a URL
+        NotAPipeline, DamagedFile : as `open`
+        """
+        return PipelineDirectory.open(local_directory("a pipeline", path))
 
     @staticmethod
     def is_free(path: Path) -> bool:

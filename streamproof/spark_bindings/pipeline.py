@@ -22,6 +22,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
+from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.restore import Replay, restore_snapshot
 from streamproof.spark_bindings.run import PipelineStatus, Run
@@ -49,7 +50,8 @@ class Pipeline:
 
     Raises
     ------
-    WrongArgument, WrongWiring, WrongSchema : if the definition is not sound in itself
+    WrongArgument, WrongWiring, WrongSchema : if the definition is not sound in itself, or the path
+        is a URL
     NotAPipeline : if the directory holds something else
     WrongWiring, WrongSchema : if it holds a pipeline that is wired otherwise
     """
@@ -72,7 +74,7 @@ class Pipeline:
             ChannelName(name): stored_schema(channels[name], f"channel {name!r}")
             for name in channels
         }
-        self.path = Path(path).resolve()
+        self.path = local_directory("a pipeline", path)
         if PipelineDirectory.is_free(self.path):
             PipelineDirectory.create(self.path, wiring, schemas)
         self._directory = PipelineDirectory.open(self.path)

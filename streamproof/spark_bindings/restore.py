@@ -27,6 +27,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     part_of,
 )
+from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
@@ -53,7 +54,7 @@ def list_snapshots(path: Path | str) -> list[Snapshot]:
     ------
     NotAPipeline : if the directory is none
     """
-    files = PipelineDirectory.open(Path(path)).snapshots
+    files = PipelineDirectory.at(path).snapshots
     return [files.read(name) for name in files.ids()]
 
 
@@ -65,7 +66,7 @@ def show_snapshot(path: Path | str, snapshot: str) -> Snapshot:
     NotAPipeline : if the directory is none
     UnknownSnapshot : if it has no such snapshot
     """
-    return PipelineDirectory.open(Path(path)).snapshots.read(SnapshotId(snapshot))
+    return PipelineDirectory.at(path).snapshots.read(SnapshotId(snapshot))
 
 
 def take_snapshot(path: Path | str) -> SnapshotId:
@@ -75,7 +76,7 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     ------
     NotAPipeline : if the directory is none
     """
-    source = PipelineDirectory.open(Path(path))
+    source = PipelineDirectory.at(path)
     snapshot = source.snapshots.request()
     _feeds(source).initiate(snapshot)
     return snapshot
@@ -97,7 +98,7 @@ def remove_snapshot(path: Path | str, snapshot: str) -> None:
     NotAPipeline : if the directory is none
     UnknownSnapshot : if it has no such snapshot
     """
-    source, name = PipelineDirectory.open(Path(path)), SnapshotId(snapshot)
+    source, name = PipelineDirectory.at(path), SnapshotId(snapshot)
     if name in source.snapshots.unfinished():
         # Half begun, its processes would wait for the other half for ever.
         _feeds(source).initiate(name)
@@ -118,7 +119,7 @@ def restore_snapshot(
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
     """
-    source, target = PipelineDirectory.open(Path(path)), Path(into)
+    source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
     _require_complete(source, found)

@@ -76,7 +76,7 @@ def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
     CopyRuns : if another vacuum of the pipeline is under way
     """
     check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
-    directory = PipelineDirectory.open(Path(path))
+    directory = PipelineDirectory.at(path)
     readers, found = list(_readers(directory)), []
     own = ProcessDirectory(directory.path / "vacuum")
     lock = locked(own, f"the vacuum of {directory.path}", "remove the same rows")

@@ -67,7 +67,7 @@ def standings(path: Path | str) -> list[ProcessStanding]:
     ------
     NotAPipeline : if the directory is none
     """
-    directory = PipelineDirectory.open(Path(path))
+    directory = PipelineDirectory.at(path)
     looks = []
     together: list[_Input] = []
     for query in directory.wiring.queries:

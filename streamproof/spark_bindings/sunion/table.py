@@ -7,7 +7,6 @@ files of tentative rows. The table is partitioned by `tuple_type`, so nothing is
 from __future__ import annotations
 
 import json
-import re
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StringType
 
+from streamproof.paths import why_not_local
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
@@ -41,8 +41,6 @@ from streamproof.spark_bindings.sunion.tuple_type import (
     TupleType,
     require_one_merge,
 )
-
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def reconcile(
@@ -154,10 +152,10 @@ def _lasting(merged: DataFrame) -> dict[str, Any]:
 
 
 def _local(argument: str, place: Path | str) -> Path:
-    if not isinstance(place, str | Path) or not str(place) or _URL.match(str(place)):
+    if why := why_not_local(place):
         raise WrongArgument(
-            f"reconcile was given {argument}={place!r}. It must be a directory of this machine, "
-            f'without a scheme in front. Write for example {argument}="tables/departures"'
+            f"reconcile was given {argument}={place!r}, {why}. It must be a directory of this "
+            f'machine. Nothing was written. Write for example {argument}="tables/departures"'
         )
     path = Path(place).resolve()
     if "%" in str(path) or "\\" in str(path):

@@ -25,6 +25,7 @@ from streamproof.checker.native.checkpoint.manifest import (
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.lang.model import Model
 from streamproof.models.verdict import Json
+from streamproof.paths import why_not_local
 
 
 @dataclass
@@ -59,6 +60,11 @@ class Checkpoint:
         ------
         CheckpointRefused : if the directory is not what it should be, or belongs to another search
         """
+        if why := why_not_local(self.directory):
+            raise CheckpointRefused(
+                f"a checkpoint was given the directory {str(self.directory)!r}, {why}. Nothing was "
+                "searched"
+            )
         owner = Owner.of(model)
         if not self.resume:
             self._make_directory()
