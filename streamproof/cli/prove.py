@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from streamproof.checker.reach import reach
+from streamproof.cli.check import print_counterexample
 from streamproof.cli.options import AsJson, Target
 from streamproof.cli.render import console, error_console, print_json, remark_on, status_text
-from streamproof.models.verdict import ExitCode, exit_code
+from streamproof.models.verdict import ExitCode, Refuted, exit_code
 from streamproof.proofs.obligations import RLIMIT, Obligation
 
 if TYPE_CHECKING:  # Z3 is loaded by the command that needs it
@@ -79,6 +80,8 @@ def print_proof(out: Console, report: ProofReport, target: str) -> None:
         print_failure(out, outcome)
     out.print(f"{len(report.outcomes)} obligations, {report.seconds:.1f} s")
     verdict = report.verdict
+    if isinstance(verdict, Refuted):
+        print_counterexample(out, verdict)
     remark = remark_on(verdict)
     out.print(status_text(verdict.status) + Text(f"  {remark}" if remark else ""), soft_wrap=True)
 

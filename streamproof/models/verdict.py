@@ -50,6 +50,14 @@ class Reachable(Enum):
     UNKNOWN = "not searched to the end"
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Whether a run of a model leads to a state, and a shortest one that does."""
+
+    answer: Reachable
+    trace: Trace | None = None
+
+
 class ExitCode(IntEnum):
     """How a command ends."""
 

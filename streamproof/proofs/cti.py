@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from streamproof.lang import Domain, Map
 from streamproof.lang import expr as ex
 from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.expr import Expr
-from streamproof.lang.model import Model
+from streamproof.lang.model import Call, Model, Role
 from streamproof.lang.show import show as show_expr
-from streamproof.models.trace import Change, changes, fields_of, show
-from streamproof.models.verdict import Json, Reachable
+from streamproof.models.trace import Change, Trace, TraceStep, changes, fields_of, show
+from streamproof.models.verdict import Json, Reachable, Reached
 from streamproof.proofs.bounded import Instance, Question, find_instance
-from streamproof.proofs.obligations import Kind, Obligation, Theory
+from streamproof.proofs.obligations import Kind, Obligation, Theory, own_names
 
 SIZES = (2, 3)
 """Elements per domain at which examples are looked for."""
 
 
-Reach: TypeAlias = Callable[[Model[Any], Any], Reachable]
+Reach: TypeAlias = Callable[[Model[Any], Any], Reached]
 """Tells whether a state is reachable in a sized model; an engine of `checker` provides it."""
 
 
-def not_searched(_model: Model[Any], _state: Any) -> Reachable:
+def not_searched(_model: Model[Any], _state: Any) -> Reached:
     """Say that no engine was there to search."""
-    return Reachable.UNKNOWN
+    return Reached(Reachable.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class CounterexampleToInduction:
     changes : what the step changes
     reachable : whether a run leads to the state: if so, the conclusion is false; if not, the
         invariant is too weak
+    trace : where a run leads to the state, that run, with the step that breaks the conclusion
     """
 
     size: int
@@ -51,6 +52,7 @@ class CounterexampleToInduction:
     before: tuple[Change, ...]
     changes: tuple[Change, ...]
     reachable: Reachable
+    trace: Trace | None = None
 
     def to_json(self) -> Json:
         """Give it as JSON."""
@@ -86,25 +88,56 @@ def _example(
     theory: Theory, obligation: Obligation, found: Instance, size: int, reach: Reach
 ) -> CounterexampleToInduction:
     _check_premises(obligation, found)
+    call = _call(theory, obligation, found)
     start = next(iter(found.model.initial_states()))
-    step, after = "", found.state
-    if obligation.kind in (Kind.CONSECUTION, Kind.STEP):
-        name = obligation.action.partition("/")[0]
-        command = theory.traced.commands_of(name)[0]
-        call = found.call(name, tuple(parameter.name for parameter in command.parameters))
-        # The plain function has the last word on what the step does, not the traced form.
-        step, after = str(call), getattr(found.model, name)(found.state, *call.arguments)
-        _check_broken(theory, obligation, found, after)
-    else:
-        step = ", ".join(f"{name}={show(value)}" for name, value in found.arguments.items())
+    before = after = found.state
+    step = ", ".join(f"{name}={show(value)}" for name, value in found.arguments.items())
+    claim_fails = obligation.kind is Kind.CLAIM
+    # The plain function has the last word on what a step does, not the traced form.
+    if obligation.kind is Kind.INITIATION and call is not None:
+        before = after = getattr(found.model, call.name)(*call.arguments)
+    elif call is not None:
+        step = str(call)
+        try:
+            after = getattr(found.model, call.name)(before, *call.arguments)
+        except AssertionError:  # which is an obligation of its own
+            claim_fails = True
+    if not claim_fails:
+        _check_broken(theory, obligation, found, (before, after))
+    reached = reach(found.model, before)
+    trace = reached.trace
+    if trace is not None and call is not None and obligation.kind is not Kind.INITIATION:
+        trace = _with_step(trace, found.model, before, call)
     return CounterexampleToInduction(
         size,
         step,
         tuple(_constants(found.model)),
-        tuple(changes(start, found.state)),
-        tuple(changes(found.state, after)),
-        reach(found.model, found.state),
+        tuple(changes(start, before)),
+        tuple(changes(before, after)),
+        reached.answer,
+        trace,
     )
+
+
+def _call(theory: Theory, obligation: Obligation, found: Instance) -> Call | None:
+    """Give the action or initial state that an obligation is about, with its arguments."""
+    name = obligation.action.partition("/")[0]
+    cls = theory.invariant.model_class
+    declared = (*cls.methods(Role.ACTION), *cls.methods(Role.INIT))
+    for method in declared:
+        if method.name == name:
+            return found.call(name, tuple(parameter for parameter, _ in method.parameters))
+    return None
+
+
+def _with_step(trace: Trace, model: Model[Any], state: Any, call: Call) -> Trace:
+    """Go on from the end of a run by one step."""
+    for index, move in enumerate(model.moves(state)):
+        if move.call == call:
+            changed = () if move.target is None else tuple(changes(state, move.target))
+            step = TraceStep(str(call), changed, move.broken_claim)
+            return replace(trace, key=f"{trace.key}/{index}", steps=(*trace.steps, step))
+    raise EnginesDisagree(f"Z3 takes {call} to be possible, plain Python does not, in {state}")
 
 
 def _constants(model: Model[Any]) -> Iterator[tuple[str, str]]:
@@ -128,11 +161,38 @@ def _check_premises(obligation: Obligation, found: Instance) -> None:
         _agree(premise, obligation, found, found.state, expected=True)
 
 
-def _check_broken(theory: Theory, obligation: Obligation, found: Instance, after: Any) -> None:
-    """Evaluate the conjunct on the state that the plain function gave: it must be broken there."""
+def _check_broken(
+    theory: Theory, obligation: Obligation, found: Instance, step: tuple[Any, Any]
+) -> None:
+    """Ask plain Python about what Z3 says is broken.
+
+    A conjunct is evaluated on the state that the plain function gave; a property of the model is
+    asked by its own method.
+
+    Parameters
+    ----------
+    step : the states before and after; for what is not about a step, the same state twice
+    """
     conjunct = theory.conjuncts.get(obligation.subject)
-    if obligation.kind is Kind.CONSECUTION and conjunct is not None:
-        _agree(conjunct, obligation, found, after, expected=False)
+    if obligation.kind in (Kind.INITIATION, Kind.CONSECUTION) and conjunct is not None:
+        _agree(conjunct, obligation, found, step[1], expected=False)
+    if obligation.kind in (Kind.SAFETY, Kind.STEP):
+        name, _, part = obligation.subject.partition(".")
+        states = step if obligation.kind is Kind.STEP else step[:1]
+        method = next(m for m in _said(theory) if m.name == name)
+        renamed = own_names(method.name, (parameter for parameter, _ in method.parameters))
+        names = renamed.values() if obligation.kind is Kind.STEP else renamed
+        answer = getattr(found.model, name)(*states, *(found.arguments[each] for each in names))
+        if (answer[part] if part and isinstance(answer, Mapping) else answer) is True:
+            raise EnginesDisagree(
+                f"{obligation}: Z3 takes {name} to be broken, plain Python does not, in "
+                f"{show(step[0])} of {show(found.model)}"
+            )
+
+
+def _said(theory: Theory) -> Iterator[Any]:
+    for role in (Role.ALWAYS, Role.EVERY_STEP):
+        yield from theory.invariant.model_class.methods(role)
 
 
 def _agree(

@@ -12,7 +12,7 @@ import z3
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Var
 from streamproof.lang.model import Role
-from streamproof.models.verdict import Json, Proved, Undetermined, Verdict
+from streamproof.models.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
     SIZES,
@@ -93,12 +93,34 @@ class ProofReport:
 
     @property
     def verdict(self) -> Verdict:
-        """PROVED if every obligation is `unsat` and none is vacuous."""
+        """PROVED if every obligation is `unsat` and none is vacuous.
+
+        REFUTED if a run leads to a state from which one is seen to fail: then what was to be
+        proven, of the model or as a part of its invariant, is false.
+        """
+        if refuted := self._refuted():
+            return refuted
         reasons = [f"{part.obligation}: {part.answer.value}" for part in self.failed]
         reasons += self.vacuous
         if not self.outcomes:
             reasons.append("there was nothing to prove")
         return Undetermined(tuple(reasons)) if reasons else Proved(len(self.outcomes))
+
+    def _refuted(self) -> Refuted | None:
+        """Give what fails after a run, a property of the model before a part of the invariant."""
+        about_model = (Kind.SAFETY, Kind.STEP, Kind.CLAIM)
+        for outcome in sorted(
+            self.failed, key=lambda part: part.obligation.kind not in about_model
+        ):
+            for example in outcome.examples:
+                if example.reachable is Reachable.YES and example.trace is not None:
+                    subject = outcome.obligation.subject
+                    reason = (
+                        f"{subject} fails after a run ({outcome.obligation}), with {example.size} "
+                        "elements in every domain"
+                    )
+                    return Refuted(subject, reason, example.trace)
+        return None
 
     def to_json(self) -> Json:
         """Give the report as JSON."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -103,7 +103,9 @@ def _initiation(theory: Theory) -> Iterator[Obligation]:
         premises = (*theory.traced.assumptions, *command.guard)
         for name, conjunct in theory.conjuncts.items():
             holds = after_step(conjunct, command)
-            yield Obligation(Kind.INITIATION, name, command.name, premises, holds)
+            yield Obligation(
+                Kind.INITIATION, name, command.name, premises, holds, command.parameters
+            )
 
 
 def _consecution(theory: Theory) -> Iterator[Obligation]:
@@ -127,15 +129,24 @@ def _properties(theory: Theory) -> Iterator[Obligation]:
             if form.role is Role.ALWAYS:
                 yield Obligation(Kind.SAFETY, name, "", theory.assumed, conjunct, form.parameters)
             elif form.role is Role.EVERY_STEP:
+                # A parameter of the property is not the action's of the same name.
+                names = own_names(form.name, (variable.name for variable in form.parameters))
+                own = tuple(Var(names[part.name], part.sort) for part in form.parameters)
+                asked = ex.substitute(conjunct, dict(zip(form.parameters, own, strict=True)))
                 for path, command in theory.paths():
                     yield Obligation(
                         Kind.STEP,
                         name,
                         path,
                         (*theory.assumed, *command.guard),
-                        across_step(conjunct, command),
-                        (*form.parameters, *command.parameters),
+                        across_step(asked, command),
+                        (*own, *command.parameters),
                     )
+
+
+def own_names(name: str, parameters: Iterable[str]) -> dict[str, str]:
+    """Name a property's parameters so that no source text can hold the same name."""
+    return {parameter: f"{parameter} of {name}" for parameter in parameters}
 
 
 def _claims(theory: Theory) -> Iterator[Obligation]:

@@ -47,8 +47,11 @@ class OpenTranslator:
                 return self.quantified(kind, variables, body, bound)
 
     def parameter(self, variable: Var) -> Term:
-        """Give the constant that stands for an action's parameter."""
-        return z3.Const(variable.name, self.sort(variable.sort))
+        """Give the constant that stands for an action's parameter.
+
+        A field of the state may have the same name, and Z3 knows constants by their names.
+        """
+        return z3.Const(f"parameter {variable.name}", self.sort(variable.sort))
 
     def constant(self, value: Any, sort: ScalarSort) -> Term:
         """Translate a literal."""

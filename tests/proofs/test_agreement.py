@@ -105,6 +105,6 @@ def test_reach_tells_reachable_states_from_others_and_admits_its_limit():
     larger = at_size(model_class, {"messages": (2, 2)})
     last = max(plainly_reached(model), key=repr)
     foreign = next(iter(larger.initial_states()))
-    assert reach(model, last) is Reachable.YES
-    assert reach(model, foreign) is Reachable.NO
-    assert reach(model, foreign, states_max=10) is Reachable.UNKNOWN
+    assert reach(model, last).answer is Reachable.YES
+    assert reach(model, foreign).answer is Reachable.NO
+    assert reach(model, foreign, states_max=10).answer is Reachable.UNKNOWN
