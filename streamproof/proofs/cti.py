@@ -167,11 +167,8 @@ def _check_broken(
     """Ask plain Python about what Z3 says is broken.
 
     A conjunct is evaluated on the state that the plain function gave; a property of the model is
-    asked by its own method.
-
-    Parameters
-    ----------
-    step : the states before and after; for what is not about a step, the same state twice
+    asked by its own method. A step is the states before and after it; for what is not about a step,
+    the same state twice.
     """
     conjunct = theory.conjuncts.get(obligation.subject)
     if obligation.kind in (Kind.INITIATION, Kind.CONSECUTION) and conjunct is not None:
