@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.memory import reserve
 from streamproof.checker.native.table import (
     FILL_MAX,
     LINE,
@@ -27,7 +26,6 @@ NO_LINK = 2**32 - 1
 SPREAD = 1.25
 """How much larger than the average a region may be."""
 _LINK_BYTES, _SLOT_BYTES = 4, 8
-_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0x40)
 
 
 class Partition:
@@ -94,31 +92,23 @@ class Partition:
     def first(self, where: Any, begin: int = 0) -> int | None:
         """Find the first state from a number on that a function of the program finds."""
         count = self.count - begin
-        found: int = where(self.address(begin), count)
+        found: int = where(self.packed(begin), count)
         return None if found == count else begin + found
 
     def ask(self, function: Any) -> Any:
         """Ask a function of the program about all states."""
-        return function(self.address(0), self.count)
+        return function(self.packed(0), self.count)
 
-    def address(self, number: int) -> int:
-        """Give where a packed state lies in memory."""
-        return int(self.states.ctypes.data) + number * self.program.layout.words * 8
+    def packed(self, begin: int) -> NDArray[np.uint64]:
+        """Give the kept states from a number on, packed one behind the other."""
+        width = self.program.layout.words
+        return self.states[begin * width : self.count * width]
 
     def _insert(self, found: Candidates, begin: int, end: int) -> int:
         kept = Kept(self.states, self.links, np.array([self.count], np.uint64))
         reached = insert(found, begin, end, kept, self.room, self._index)
         self.count = int(kept.count[0])
         return reached
-
-
-def reserve(count: int, dtype: Any) -> NDArray[Any]:
-    """Reserve an array of zeros, of which only what is written to takes memory."""
-    size = max(count, 1) * np.dtype(dtype).itemsize
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(memory, dtype)
 
 
 def bytes_per_state(words: int) -> float:

@@ -20,6 +20,7 @@ from streamproof.checker.limits import LimitReached, Limits, default_memory_mb
 from streamproof.checker.native.code.cells import Keys
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.memory import Addresses
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along, steps_up_to
 from streamproof.checker.native.team import Team
@@ -79,7 +80,8 @@ class Search:
         room = min(limits.states_max or most, most // threads)
         self.partitions = [Partition(program, number, threads, room) for number in range(threads)]
         self._buffer = min(BUFFER, BUFFERS_BYTES // threads // candidate_bytes(program))
-        self.workers = [Worker(program, part, self._buffer) for part in self.partitions]
+        stores = Addresses([part.states for part in self.partitions])
+        self.workers = [Worker(program, part, stores, self._buffer) for part in self.partitions]
         self._report_at = 0.0
         self.depth = 0
         self.level_ends: list[int] = []
@@ -209,7 +211,7 @@ class Search:
             self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
         if self.is_in_order:
             (worker,) = self.workers
-            begin, fired = int(worker.ranges[0, 2]), worker.fired.copy()
+            begin, fired = int(worker.ranges[0, 1]), worker.fired.copy()
         self._do(Worker.expand)
         for part, (kept, breaking) in zip(self.partitions, self._do(self._take_all), strict=True):
             self._note_breaking(part, breaking)
@@ -250,7 +252,7 @@ class Search:
         before, after = map(self.program.layout.unpack, map(part.state, (parent, breaking)))
         taken, _ = steps_up_to(self.program, before, after)
         for action in taken:
-            worker.fired[action] += self.program.weigh(part.address(parent), 1)
+            worker.fired[action] += self.program.weigh(part.state(parent), 1)
 
     def _out_of_room(self) -> None:
         self.limits.check_states(self.kept)

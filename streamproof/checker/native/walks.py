@@ -17,6 +17,7 @@ from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.grounding import premises_of
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.kernels.kernel import Kernel, Rows, Words
+from streamproof.checker.native.memory import empty
 from streamproof.checker.native.paths import EnginesDisagree
 from streamproof.checker.native.search import REPORT_EVERY_SECONDS, wider_range
 from streamproof.checker.native.table import Candidates
@@ -108,7 +109,9 @@ class _Batch:
         rows = max(1, min(BATCH, SUCCESSORS // max(1, program.branching), plan.walks))
         width, self.room = program.layout.words, rows * program.branching
         self.walking = Walking(_words(rows, width), *(_words(rows) for _ in range(3)))
-        self.written = Candidates(_words(self.room, width), _words(self.room), _words(self.room))
+        self.written = Candidates(
+            *(empty(n, np.uint64) for n in ((self.room, width), (self.room,), (self.room,)))
+        )
         self.produced, self.event, self.recent = _words(1), _words(4), _words(width)
         actions = len(program.encoder.model.ground_actions)
         self.fired, self.enabled, self.taken = _words(actions), _words(actions), _words(actions)
@@ -149,16 +152,16 @@ class _Batch:
         while True:
             self.produced[:] = self.fired[:] = 0
             expand(
-                self.walking.states.ctypes.data,
+                self.walking.states,
                 self.count,
                 0,
-                *(array.ctypes.data for array in self.written),
+                *self.written,
                 self.room,
                 1,
-                self.produced.ctypes.data,
-                self.fired.ctypes.data,
-                self.event.ctypes.data,
-                self.recent.ctypes.data,
+                self.produced,
+                self.fired,
+                self.event,
+                self.recent,
                 0,
             )
             event, position, action, cell = map(int, self.event)
@@ -177,14 +180,13 @@ class _Batch:
     def _ask(self) -> None:
         """Look at the states that steps lead to."""
         words, count, begin = self.written.words, int(self.produced[0]), 0
-        address, row = words.ctypes.data, words.strides[0]
         while begin < count:
-            begin += self.program.first_breaking(address + begin * row, count - begin)
+            begin += self.program.first_breaking(words[begin:count], count - begin)
             if begin < count:
                 self.breaking = self.until = min(self.until, self._origin(begin)[0])
                 begin += 1
         for asked, where in list(self.unmet.items()):
-            at = where(address, count)
+            at = where(words, count)
             if at < count:
                 self.found[asked] = self._origin(at)
                 del self.unmet[asked]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.memory import Addresses, empty
 from streamproof.checker.native.partition import Partition
 from streamproof.checker.native.table import Candidates
 
@@ -33,21 +34,22 @@ class Worker:
     Attributes
     ----------
     part : the partition that this thread keeps
-    ranges : states that it has yet to expand; a row for neighbours: the address of the first, how
-        many there are, and the number of the first in the search
+    stores : where the states of each partition lie
+    ranges : states that it has yet to expand; a row for neighbours: whose partition they are of,
+        the number of the first there, and how many there are
     fired : per ground action, how often this worker has taken it
     reached : the number in the search of the state at which the last `expand` stopped
     """
 
-    def __init__(self, program: Program, part: Partition, buffer: int) -> None:
-        self.program, self.part = program, part
+    def __init__(self, program: Program, part: Partition, stores: Addresses, buffer: int) -> None:
+        self.program, self.part, self.stores = program, part, stores
         self.ranges = NO_RANGES
         width, self._room = program.layout.words, max(buffer // part.of, program.branching)
         places = self._room * part.of
         self.out = Candidates(
-            np.empty((places, width), np.uint64),
-            np.empty(places, np.uint64),
-            np.empty(places, np.uint64),
+            empty((places, width), np.uint64),
+            empty((places,), np.uint64),
+            empty((places,), np.uint64),
         )
         self._produced = np.zeros(part.of, np.uint64)
         recent = max(1, RECENT_WORDS >> (width - 1).bit_length())
@@ -70,7 +72,7 @@ class Worker:
             self.event[0] = Event.NONE
             return
         self.program.expand_ranges(
-            self.ranges.ctypes.data, len(self.ranges), *self._places(self.fired)
+            self.ranges, len(self.ranges), self.stores, *self._places(self.fired)
         )
         _, position, _, _, number = self.event
         self.ranges = self.ranges[int(number) :]
@@ -79,10 +81,9 @@ class Worker:
 
     def _skip(self, count: int) -> None:
         """Leave out the first states of the ranges, which have been expanded."""
-        part, (address, size, first) = self.part, map(int, self.ranges[0])
-        row_bytes = part.address(1) - part.address(0)
-        self.ranges[0] = address + count * row_bytes, size - count, first + count * part.of
-        self.reached = int(self.ranges[0, 2])
+        owner, first, size = map(int, self.ranges[0])
+        self.ranges[0] = owner, first + count, size - count
+        self.reached = (first + count) * self.part.of + owner
 
     def expand_again(self, begin: int) -> int:
         """Write all successors of kept states from a number on; give the number that was reached.
@@ -118,22 +119,22 @@ class Worker:
         begin = part.number * self._room
         return begin, begin + int(self._produced[part.number])
 
-    def _expand(self, expand: Any, begin: int, end: int, places: Sequence[int]) -> int:
+    def _expand(self, expand: Any, begin: int, end: int, places: Sequence[Any]) -> int:
         """Write successors of this worker's own states; give how many of them were expanded."""
         self._produced[:] = 0
-        expand(self.part.address(begin), end - begin, self.part.reference(begin), *places)
+        expand(self.part.packed(begin), end - begin, self.part.reference(begin), *places)
         return int(self.event[1])
 
-    def _places(self, fired: NDArray[Any], *, every: bool = False) -> Sequence[int]:
+    def _places(self, fired: NDArray[Any], *, every: bool = False) -> Sequence[Any]:
         """Give what all calls of compiled code share: where it writes, and what it knows."""
         return (
-            *(array.ctypes.data for array in self.out),
+            *self.out,
             self._room,
             self.part.of,
-            self._produced.ctypes.data,
-            fired.ctypes.data,
-            self.event.ctypes.data,
-            self._recent.ctypes.data,
+            self._produced,
+            fired,
+            self.event,
+            self._recent,
             0 if every else len(self._recent),
         )
 
@@ -167,6 +168,5 @@ def _ranges(part: Partition, begin: int, end: int) -> NDArray[np.uint64]:
     """Divide states of a partition into neighbours, as a worker expands them."""
     size = NEIGHBOURS if part.of > 1 else max(1, end - begin)
     first = np.arange(begin, end, size)
-    row_bytes = part.address(1) - part.address(0)
-    rows = part.address(0) + first * row_bytes, np.minimum(size, end - first), part.reference(first)
+    rows = np.full(len(first), part.number), first, np.minimum(size, end - first)
     return np.stack(rows, axis=1).astype(np.uint64)

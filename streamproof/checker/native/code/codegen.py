@@ -15,9 +15,10 @@ kept)``
     action and the cell. What was written lately is not written again: `recent` has places for as
     many states as `kept` says, a power of two, by hash; at first each must hold a state that is
     known. If `kept` is 0 every successor is written.
-``expand_ranges(ranges, count, out, ..., kept)``
-    expands several ranges of states, each three words: what `expand` takes first. It stops where
-    `expand` stops before the end of one; a fifth word of `event` says in which.
+``expand_ranges(ranges, count, stores, out, ..., kept)``
+    expands several ranges of states, each three words: whose they are, the first of them there, and
+    how many. `stores` has the address of each owner's states. It stops where `expand` stops before
+    the end of one; a fifth word of `event` says in which.
 ``hash(states, count, hashes)``
     hashes states.
 ``mark_<n>(instance, states, count, marks)``
@@ -162,12 +163,17 @@ class Expand(ABC):
     def _write_ranges(self) -> None:
         expand = self.build.function
         shared = [argument.type for argument in expand.args[3:]]
-        build, arguments = function(expand.module, "expand_ranges", VOID, [WORDS, I64, *shared])
-        ranges, count, event = *arguments[:2], arguments[9]
+        kinds = [WORDS, I64, WORDS.as_pointer(), *shared]
+        build, arguments = function(expand.module, "expand_ranges", VOID, kinds)
+        ranges, count, stores, *places = arguments
+        owners, event = places[4], places[7]
         with each(build, count) as number:
             build.store(number, build.gep(event, [I64(4)]))
-            states, size, first = load(build, state_at(build, ranges, number, 3), 3)
-            build.call(expand, [build.inttoptr(states, WORDS), size, first, *arguments[2:]])
+            owner, begin, size = load(build, state_at(build, ranges, number, 3), 3)
+            store_ = build.load(build.gep(stores, [owner]))
+            states = state_at(build, store_, begin, self.layout.words)
+            first = build.add(build.mul(begin, owners), owner)
+            build.call(expand, [states, size, first, *places])
             reached = build.load(build.gep(event, [I64(1)]))
             with build.if_then(build.icmp_unsigned("<", reached, size), likely=False):
                 build.ret_void()

@@ -15,18 +15,19 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from streamproof.cache import cache_directory
+from streamproof.checker.native.memory import call
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 
 WORDS = ctypes.c_void_p
-"""A pointer to an array, as `ndarray.ctypes.data` gives it."""
+"""An array, of which compiled code is told where it lies."""
 COUNT = ctypes.c_int64
 NUMBER = ctypes.c_double
 
 
 class Library:
-    """Compiled functions; a call releases the interpreter's lock.
+    """Compiled functions. A call takes arrays, and releases the interpreter's lock.
 
     Parameters
     ----------
@@ -42,8 +43,20 @@ class Library:
         self._library = builder.link(self._jit, hashlib.sha256(image).hexdigest())
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
-        """Give a function; its types are those of `ctypes`."""
-        return ctypes.CFUNCTYPE(result, *arguments)(self._library[name])
+        """Give a function, which keeps the library; its types are those of `ctypes`."""
+        return Function(self, self._library[name], ctypes.CFUNCTYPE(result, *arguments))
+
+
+class Function:
+    """A compiled function, called with arrays and numbers."""
+
+    def __init__(self, library: Library, address: int, kind: Any) -> None:
+        self._library = library  # without which there is no code at the address
+        self._function = kind(address)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function on arrays as they lie in memory."""
+        return call(self._function, arguments)
 
 
 def compile_text(text: str) -> bytes:

@@ -45,13 +45,13 @@ from streamproof.lang.trace import trace_model
 
 EXPAND = (None, WORDS, COUNT, COUNT, *(WORDS,) * 3, COUNT, COUNT, *(WORDS,) * 4, COUNT)
 """What `expand` gives and takes."""
-EXPAND_RANGES = (None, WORDS, COUNT, *EXPAND[4:])
+EXPAND_RANGES = (None, WORDS, COUNT, WORDS, *EXPAND[4:])
 """What `expand_ranges` gives and takes."""
 STATES = (WORDS, COUNT)
-"""Packed states: where the first lies, and how many there are."""
+"""Packed states, and how many of them count."""
 FIRST = (COUNT, COUNT, *STATES)
 """What the functions give and take that find the first of some states."""
-VERSION = 13
+VERSION = 14
 """Raised when the same model would be compiled to something else."""
 
 
@@ -91,7 +91,6 @@ class Program:
         all_names = ["expand", "expand_ranges", "hash", "first_breaking", *names, *names_of_marks]
         all_names += ["represent", "weigh_all"] if self.symmetry else []
         library = Library(image, all_names)
-        self._library = library
         self.expand = library.function("expand", *EXPAND)
         self.expand_ranges = library.function("expand_ranges", *EXPAND_RANGES)
         marks = [library.function(name, None, COUNT, *STATES, WORDS) for name in names_of_marks]
@@ -115,27 +114,27 @@ class Program:
     def hashes(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Hash packed states, a row each."""
         hashes = np.empty(len(states), np.uint64)
-        self._hash(states.ctypes.data, len(states), hashes.ctypes.data)
+        self._hash(states, len(states), hashes)
         return hashes
 
     def represent(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Give the representatives of packed states, a row each."""
         states = states.copy()
         if self.symmetry:
-            self._represent(states.ctypes.data, len(states))
+            self._represent(states, len(states))
         return states
 
-    def weigh(self, states: int, count: int) -> float:
-        """Count the states for which so many representatives at an address stand."""
+    def weigh(self, states: NDArray[np.uint64], count: int) -> float:
+        """Count the states for which the first so many representatives stand."""
         if not self.symmetry:
             return count
         total: float = self._weigh(states, count)
         return total
 
-    def marks(self, number: int, states: int, count: int) -> NDArray[np.uint8]:
-        """Tell for each of so many states at an address whether a term of the promises is true."""
+    def marks(self, number: int, states: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+        """Tell for each of the first so many states whether a term of the promises is true."""
         marks = np.zeros(count, np.uint8)
-        self._marks[number](states, count, marks.ctypes.data)
+        self._marks[number](states, count, marks)
         return marks
 
     def expand_up_to(self, premise: CodeType) -> Any:
@@ -145,8 +144,7 @@ class Program:
         else:
             grounded = ground(self.encoder, self.cells, tuple(self.initial), premise)
             module = write_module(grounded, self.layout)
-        self._other = Library(compile_module(module), ["expand"])  # lives as long as its functions
-        return self._other.function("expand", *EXPAND)
+        return Library(compile_module(module), ["expand"]).function("expand", *EXPAND)
 
     def _compiled(self, symmetry: bool) -> tuple[bytes, dict[str, Any]]:
         """Look the code up, or compile and keep it."""

@@ -67,14 +67,11 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> int:
         """Run the kernel on arrays as they lie in memory."""
-        result = ctypes.c_int64()
-        status = self._function(
-            ctypes.byref(result), None, *_taken_apart(self._layouts, _leaves(arguments))
-        )
+        result = np.zeros(1, self._result or np.int64)
+        given = (result, None, *_taken_apart(self._layouts, _leaves(arguments)))
+        status = self._function(*given)
         assert status in {0, -2}  # a kernel raises nothing; numba's -2 stands for None
-        if self._result is np.uint64:
-            return result.value % (1 << 64)
-        return result.value
+        return int(result[0])
 
     @property
     def _function(self) -> Any:
@@ -84,14 +81,13 @@ class Kernel:
     @cached_property
     def _loaded(self) -> Any:
         about, image = self._compiled()
-        self._library = Library(image, [about["symbol"]])  # lives as long as its function
         types: list[Any] = [WORDS, WORDS]
         for layout in self._layouts:
             if isinstance(layout, Array):
                 types += [WORDS, WORDS, COUNT, COUNT, WORDS, *[COUNT] * 2 * layout.axes]
             else:
                 types.append(COUNT)
-        return self._library.function(about["symbol"], ctypes.c_int32, *types)
+        return Library(image, [about["symbol"]]).function(about["symbol"], ctypes.c_int32, *types)
 
     def _compiled(self) -> tuple[dict[str, Any], bytes]:
         """Look the code up, or compile and keep it."""
@@ -150,7 +146,7 @@ def _taken_apart(layouts: Any, leaves: Any) -> Iterator[Any]:
         yield None
         yield leaf.size
         yield leaf.itemsize
-        yield leaf.ctypes.data
+        yield leaf
         yield from leaf.shape
         yield from leaf.strides
 
