@@ -115,7 +115,6 @@ class _Blocks:
     """Arrays between pages that nobody may touch."""
 
     def __init__(self) -> None:
-        self._ends: dict[int, int] = {}  # of the arrays in use, by where they begin
         self._freed: deque[tuple[int, int]] = deque()
         self._lock = RLock()  # a finalizer may run wherever something is made
         self._system = ctypes.CDLL(None, use_errno=True)
@@ -139,25 +138,23 @@ class _Blocks:
         if fill:
             ctypes.memset(begin, fill, size)
         memory = (ctypes.c_char * size).from_address(begin)
-        with self._lock:
-            self._ends[begin] = begin + size
+        memory.is_guarded = True
         weakref.finalize(memory, self._free, base, inside, size).atexit = False
         return np.ndarray(shape, dtype, memory)
 
     def holds(self, array: NDArray[Any]) -> bool:
         """Tell whether an array, or what it is a part of, was made here and is in use."""
-        begin = _address(array)
-        with self._lock:
-            return any(first <= begin < end for first, end in tuple(self._ends.items()))
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return hasattr(base, "is_guarded")
 
     def _free(self, base: int, inside: int, size: int) -> None:
         """Let nobody touch an array any more; what was freed long ago is given back."""
-        begin = base + _PAGE + inside - size
         slack = ctypes.string_at(base + _PAGE, inside - size)
         self._system.madvise(base + _PAGE, inside, mmap.MADV_DONTNEED)
         self._system.mprotect(base, inside + 2 * _PAGE, 0)
         with self._lock:
-            self._ends.pop(begin, None)
             self._freed.append((base, inside + 2 * _PAGE))
             oldest = self._freed.popleft() if len(self._freed) > _FREED_MAX else None
         if oldest:

@@ -9,7 +9,7 @@
     grounding   a traced model at a size -> terms
     block, loops, codegen   terms -> LLVM
     expressions, rolled     the traced form -> LLVM with loops over elements, for large sizes
-    symmetry, canonical     which elements are alike, and LLVM that makes one state of an orbit
+    alike, symmetry, canonical  which elements are alike, and LLVM that makes one state of an orbit
     machine_code            LLVM -> functions, kept on disk
     program     all of that, for a model
 """

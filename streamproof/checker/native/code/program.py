@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
+from streamproof.checker.native.code.alike import alike_elements
 from streamproof.checker.native.code.cells import Encoder, Keys, Ranges, cells_of
 from streamproof.checker.native.code.codegen import write_module
 from streamproof.checker.native.code.grounding import ground
@@ -37,7 +38,7 @@ from streamproof.checker.native.code.rolled import (
     lay_out,
     write_rolled_module,
 )
-from streamproof.checker.native.code.symmetry import Symmetry, alike_elements
+from streamproof.checker.native.code.symmetry import Symmetry
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import EnumSort

@@ -8,16 +8,16 @@ it: they are reachable together, in as many steps, and the same holds in them [I
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.checker.native.code.cells import Cell, Encoder, Keys
+from streamproof.checker.native.code.cells import Encoder, Keys
 from streamproof.lang.form import Variable
 from streamproof.lang.sorts import ElementSort
 
@@ -28,8 +28,6 @@ ORDERS_TRIED_MAX = factorial(7)
 """How many orders of elements may be tried for each state."""
 ORDERS_MAX = factorial(150)
 """How many orders there may be in all, to be counted as floats."""
-CLASSES_MAX = 16
-"""With how many elements of a domain that differ from each other another one is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +91,9 @@ class Symmetry:
     def moves(self, pair: Alike) -> dict[int, int]:
         """Tell where the changing cells go that move if two elements change places."""
         exchange = identity(self.encoder)
-        _send(exchange, pair, (1, 0))
-        targets = _Move(self.encoder, self.encoder.traced.variables, exchange).targets
-        return {number: targets[number] for number in self._changing if targets[number] != number}
+        send(exchange, pair, (1, 0))
+        targets = Move(self.encoder, self.encoder.traced.variables, exchange).targets
+        return {n: int(targets[n]) for n in self._changing if targets[n] != n}
 
     def between(self, state: Keys, representative: Keys) -> Permutation:
         """Give a permutation that makes the representative out of a state of its orbit.
@@ -109,7 +107,7 @@ class Symmetry:
             for group, columns in self.columns.items():
                 targets = _ranked(columns, representative)
                 sources = dict(zip(targets, _ranked(columns, here), strict=True))
-                _send(permutation, group, [sources[number] for number in range(len(columns))])
+                send(permutation, group, [sources[number] for number in range(len(columns))])
             if moved(self.encoder, state, permutation) == representative:
                 return permutation
         raise LookupError(f"no permutation makes {representative} of {state}")
@@ -139,7 +137,7 @@ class Symmetry:
         for orders in product(*(permutations(range(len(g.members))) for g in self.tried)):
             permutation = identity(self.encoder)
             for group, order in zip(self.tried, orders, strict=True):
-                _send(permutation, group, order)
+                send(permutation, group, order)
             yield permutation
 
     def _sortable(self, alike: Sequence[Alike]) -> set[str]:
@@ -165,44 +163,6 @@ class Symmetry:
         return columns
 
 
-def alike_elements(
-    encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys], fixed: Mapping[int, int]
-) -> tuple[Alike, ...]:
-    """Find the elements that neither a constant nor the initial states tell apart.
-
-    Nor may grounding have told them apart: by a cell's range, or by what it took to be fixed.
-    """
-    constants = np.array([encoder.constant_values()], np.int64)
-    states = np.array(initial, np.int64).reshape(len(initial), len(cells))
-    known = np.array([[fixed.get(n, _UNKNOWN) for n in range(len(cells))]], np.int64)
-    ranges = np.array([[cell.low for cell in cells], [cell.high for cell in cells]], np.int64)
-
-    def changes_nothing(exchange: Permutation) -> bool:
-        of_constants = _Move(encoder, encoder.traced.constants, exchange)
-        of_states = _Move(encoder, encoder.traced.variables, exchange)
-        return (
-            np.array_equal(of_constants.rows(constants), constants)
-            and np.array_equal(of_states.places(ranges), ranges)
-            and np.array_equal(of_states.rows(known), known)
-            and _same_set(of_states.rows(states), states)
-        )
-
-    found = []
-    for name, domain in encoder.domains.items():
-        classes: list[list[int]] = []
-        for element in range(len(domain)):
-            for members in classes[:CLASSES_MAX]:
-                exchange = identity(encoder)
-                _send(exchange, Alike(name, (members[0], element)), (1, 0))
-                if changes_nothing(exchange):
-                    members.append(element)
-                    break
-            else:
-                classes.append([element])
-        found += [Alike(name, tuple(members)) for members in classes if len(members) > 1]
-    return tuple(found)
-
-
 def identity(encoder: Encoder) -> Permutation:
     """Give the permutation that leaves everything where it is."""
     return {name: tuple(range(len(domain))) for name, domain in encoder.domains.items()}
@@ -210,32 +170,36 @@ def identity(encoder: Encoder) -> Permutation:
 
 def moved(encoder: Encoder, state: Keys, permutation: Permutation) -> Keys:
     """Let elements change places in a state."""
-    move = _Move(encoder, encoder.traced.variables, permutation)
+    move = Move(encoder, encoder.traced.variables, permutation)
     return tuple(move.rows(np.array([state], np.int64))[0].tolist())
 
 
-_UNKNOWN: Final = -1
-"""Stands for the value of a cell that is not fixed."""
+class Move:
+    """A permutation of elements, as what it does to tables with a column for each place.
 
-
-class _Move:
-    """A permutation of elements, as what it does to tables with a column for each place."""
+    Attributes
+    ----------
+    targets : where what stands at each place goes
+    """
 
     def __init__(
         self, encoder: Encoder, variables: Iterable[Variable], permutation: Permutation
     ) -> None:
-        self.targets: list[int] = []
-        self.elements: list[tuple[slice, NDArray[Any]]] = []
+        parts: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
+        self._elements: list[tuple[slice, NDArray[Any]]] = []
+        first = 0
         for variable in variables:
-            first = len(self.targets)
             shape = [encoder.size(sort) for sort in variable.keys]
-            grid = np.arange(first, first + prod(shape)).reshape(shape)
+            end = first + prod(shape)
+            grid = np.arange(first, end).reshape(shape)
             for axis, sort in enumerate(variable.keys):
                 grid = grid.take(permutation[sort.name], axis=axis)
-            self.targets += grid.ravel().tolist()
+            parts.append(grid.ravel())
             if isinstance(variable.sort, ElementSort):
-                sent = np.array([*permutation[variable.sort.name], _UNKNOWN])  # [-1] is the last
-                self.elements.append((slice(first, len(self.targets)), sent))
+                sent = np.array(permutation[variable.sort.name], np.int64)
+                self._elements.append((slice(first, end), sent))
+            first = end
+        self.targets = np.concatenate(parts)
 
     def places(self, table: NDArray[Any]) -> NDArray[Any]:
         """Move what stands at each place, and leave it as it is."""
@@ -246,7 +210,7 @@ class _Move:
     def rows(self, table: NDArray[Any]) -> NDArray[Any]:
         """Move what stands at each place, elements among it too."""
         table = table.copy()
-        for columns, sent in self.elements:
+        for columns, sent in self._elements:
             table[:, columns] = sent[table[:, columns]]
         return self.places(table)
 
@@ -256,11 +220,7 @@ def _ranked(columns: Sequence[Sequence[int]], state: Keys) -> list[int]:
     return sorted(range(len(columns)), key=lambda number: [state[cell] for cell in columns[number]])
 
 
-def _same_set(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return {row.tobytes() for row in one} == {row.tobytes() for row in other}
-
-
-def _send(permutation: Permutation, group: Alike, order: Sequence[int]) -> None:
+def send(permutation: Permutation, group: Alike, order: Sequence[int]) -> None:
     """Put the members of a group, none of which has moved, in another order."""
     sent = list(permutation[group.domain])
     for to, number in zip(group.members, order, strict=True):
