@@ -8,7 +8,6 @@ Delta application transaction. A second writer of the same query is refused by D
 
 from __future__ import annotations
 
-import uuid
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -24,14 +23,19 @@ from pyspark.sql.types import StructField, StructType
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import (
     CHANNEL_KEY,
-    COMMIT_KEY,
     MARKER_KEY,
     PIPELINE_KEY,
     ChannelLog,
 )
-from streamproof.spark_bindings.commits import commit, fenced
+from streamproof.spark_bindings.commits import ATTEMPTS_MAX, commit, fenced, not_appended
 from streamproof.spark_bindings.data_files import Written, write_file
-from streamproof.spark_bindings.errors import FencedDriver, WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.errors import (
+    FencedDriver,
+    NotAppended,
+    WrongArgument,
+    WrongSchema,
+    WrongWiring,
+)
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import (
     BatchId,
@@ -128,6 +132,7 @@ class Channel:
         ------
         WrongWiring : if a query writes this channel
         WrongRows : if they do not fit the schema
+        NotAppended : if other processes were faster each time that it was tried
         """
         if self.writer is not None:
             raise WrongWiring(
@@ -146,13 +151,16 @@ class Channel:
         with self._lock:
             if identity is not None and self._is_done(identity):
                 return None
-            files = [write_file(self.path, "feed", self.schema, iter(table.to_batches()))]
+            file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
             try:
-                return self._commit([file for file in files if file is not None], identity)
-            except CommitFailedError:
-                if identity is not None and self._is_done(identity):
-                    return None  # another process appended the same rows in the meantime
+                position = self._commit_once([] if file is None else [file], identity)
+            except NotAppended:
+                self._drop(file)
                 raise
+            # After another error the commit may be there: what nobody needs, vacuum finds.
+            if position is None:
+                self._drop(file)
+            return position
 
     def append_once(self, rows: DataFrame, identity: str, batch_id: BatchId) -> None:
         """Append a micro-batch's rows, unless this query's batch was appended before.
@@ -201,14 +209,7 @@ class Channel:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
         metadata, identity = self.marker(snapshot)
         with self._lock:
-            if self._is_done(identity):
-                return
-            try:
-                self._commit([], identity, metadata)
-            except CommitFailedError:
-                if not self._is_done(identity):
-                    raise
-                # Another driver sent the same marker between our read and our write.
+            self._commit_once([], identity, metadata)
 
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
         """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
@@ -278,6 +279,27 @@ class Channel:
         newest = self._newest(identity.app_id)
         return newest is not None and newest >= identity.version
 
+    def _drop(self, file: Written | None) -> None:
+        if file is not None:
+            (self.path / file.path).unlink(missing_ok=True)
+
+    def _commit_once(
+        self,
+        files: list[Written],
+        identity: Transaction | None,
+        marker: dict[str, str] | None = None,
+    ) -> Position | None:
+        """Commit files or a marker, unless it was done before; None if it was."""
+        for _ in range(ATTEMPTS_MAX):
+            if identity is not None and self._is_done(identity):
+                return None
+            try:
+                return self._commit(files, identity, marker)
+            except CommitFailedError:
+                continue  # another process has committed of the same identity between our read and
+                # our write: the same, or less
+        raise not_appended(f"channel {self.name!r}")
+
     def _commit(
         self,
         files: list[Written],
@@ -287,15 +309,8 @@ class Channel:
         """Commit files or a marker on the handle as it was read last, and find the position."""
         if identity is None:
             self._table.update_incremental()
-        name = uuid.uuid4().hex
-        before = self._table.version()
         transactions = [] if identity is None else [identity]
-        commit(self._table, files, {COMMIT_KEY: name, **(marker or {})}, transactions)
-        # Others may have committed since: ours is the one with our name.
-        for entry in self.log.entries(Position(before), Position(self._table.version())):
-            if entry.commit == name:
-                return entry.position
-        raise AssertionError(f"commit {name} is not in {self.path} after it was committed")
+        return commit(self._table, self.path, files, marker or {}, transactions)
 
     def _fenced(self, batch_id: BatchId, newest: int) -> FencedDriver:
         query, table = f"query {self.writer!r}", f"channel {self.name!r}"

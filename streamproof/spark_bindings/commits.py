@@ -3,42 +3,115 @@
 from __future__ import annotations
 
 import json
+import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
+from streamproof.spark_bindings.channel_log import COMMIT_KEY, commit_file
 from streamproof.spark_bindings.data_files import Written
-from streamproof.spark_bindings.errors import FencedDriver
+from streamproof.spark_bindings.errors import FencedDriver, NotAppended
+from streamproof.spark_bindings.names import Position
+
+ATTEMPTS_MAX = 20
+_PAUSE_SECONDS = 0.01
 
 
 def commit(
     table: DeltaTable,
+    path: Path,
     files: Iterable[Written],
     metadata: Mapping[str, str],
     transactions: Sequence[Transaction],
-) -> None:
-    """Commit files to a table on the handle as it was read last; no files are a commit too.
+) -> Position:
+    """Commit files to a channel on the handle as it was read last; give the commit's position.
+
+    No files are a commit too. Where others commit at the same time, it is tried again.
 
     Parameters
     ----------
+    table, path : the handle, and the channel's directory
+    files : that are there already
     metadata : what the commit says of itself
-    transactions : Delta refuses the commit if another one of these applications came in between
+    transactions : it is refused if another one of these applications came in between
 
     Raises
     ------
     CommitFailedError : if it was refused; nothing was committed
+    NotAppended : if others were faster each time; nothing was committed
     """
+    name = uuid.uuid4().hex
     properties = CommitProperties(
-        custom_metadata=dict(metadata), app_transactions=list(transactions)
+        custom_metadata={COMMIT_KEY: name, **metadata}, app_transactions=list(transactions)
     )
     actions: list[AddAction | RemoveAction] = [
         add_action(file.path, file.size, file.rows) for file in files
     ]
-    schema = table.schema()
-    table.create_write_transaction(actions, "append", schema, commit_properties=properties)
-    table.update_incremental()
+    before, seen = table.version(), _versions(table, transactions)
+    for pause_seconds in pauses():
+        try:
+            table.create_write_transaction(
+                actions, "append", table.schema(), commit_properties=properties
+            )
+        except Exception as error:
+            # What Delta does behind a commit can fail, too. Who repeated it would double its rows.
+            position = _position(path, before, name)
+            if position is None:
+                table.update_incremental()
+                if not isinstance(error, CommitFailedError):
+                    raise
+                if _versions(table, transactions) != seen:
+                    raise
+                time.sleep(pause_seconds)
+                continue
+        else:
+            position = _position(path, before, name)
+        assert position is not None  # it was committed
+        with suppress(DeltaError, OSError):  # whatever reads the handle updates it first
+            table.update_incremental()
+        return position
+    raise not_appended(f"channel {path.name!r}")
+
+
+def pauses() -> Iterator[float]:
+    """Give how long to wait before each further try, in seconds; there are so many tries.
+
+    Delta itself has tried some times in each of them. Writers that wait for different times do not
+    meet again.
+    """
+    for number in range(ATTEMPTS_MAX):
+        yield random.uniform(0.0, _PAUSE_SECONDS * 2 ** min(number, 5))  # noqa: S311 - no secret
+
+
+def not_appended(table: str) -> NotAppended:
+    """Say that others have committed to a table each time that a commit was tried."""
+    return NotAppended(
+        f"others committed to {table} each of the {ATTEMPTS_MAX} times that a commit was tried. "
+        "Nothing was appended, so it may be repeated. Append more rows at once, from fewer "
+        "processes"
+    )
+
+
+def _versions(table: DeltaTable, transactions: Sequence[Transaction]) -> list[int | None]:
+    return [table.transaction_version(each.app_id) for each in transactions]
+
+
+def _position(path: Path, after: int, name: str) -> Position | None:
+    """Find the commit of a name: others may have committed since."""
+    for number in count(after + 1):
+        file = commit_file(path, Position(number))
+        if not file.exists():
+            return None
+        if name in file.read_text(encoding="utf-8", errors="replace"):
+            return Position(number)
+    raise AssertionError("a count has no end")
 
 
 def add_action(

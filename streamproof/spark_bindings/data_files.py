@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,9 +48,15 @@ def write_file(
                 writer = pq.ParquetWriter(path, schema)
             writer.write_table(fit(batch, schema, directory.name))
             count += batch.num_rows
-    finally:
         if writer is not None:
             writer.close()
+    except BaseException:
+        # Not even a part of it is left: of full disks, too.
+        if writer is not None:
+            with suppress(Exception):
+                writer.close()
+            path.unlink(missing_ok=True)
+        raise
     return Written(path.name, os.path.getsize(path), count) if writer is not None else None
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "InconsistentCut",
     "NoSuitableJava",
     "NotAPipeline",
+    "NotAppended",
     "NotDeterministic",
     "NotRunning",
     "PurgedCheckpoint",
@@ -70,6 +71,10 @@ class WrongSchema(StreamproofError, ValueError):
 
 class WrongRows(StreamproofError, ValueError):
     """Rows do not fit the schema of the channel that they are appended to."""
+
+
+class NotAppended(StreamproofError, RuntimeError):
+    """Rows were not appended, because others were faster each time that it was tried."""
 
 
 class RepeatedPosition(StreamproofError, ValueError):

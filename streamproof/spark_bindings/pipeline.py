@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,7 @@ from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     NotRunning,
     StillBusy,
+    TargetNotEmpty,
     WrongArgument,
     WrongWiring,
 )
@@ -76,7 +78,8 @@ class Pipeline:
         }
         self.path = local_directory("a pipeline", path)
         if PipelineDirectory.is_free(self.path):
-            PipelineDirectory.create(self.path, wiring, schemas)
+            with suppress(TargetNotEmpty):  # another process has made it in the meantime
+                PipelineDirectory.create(self.path, wiring, schemas)
         self._directory = PipelineDirectory.open(self.path)
         if self._directory.wiring.to_json() != wiring.to_json():
             raise WrongWiring(

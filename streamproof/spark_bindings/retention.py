@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import assert_never
 
 from deltalake import CommitProperties
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.lang import Domain, Map
@@ -28,6 +29,7 @@ from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel_log import RETENTION_FILE, ChannelLog, Entry
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.collector import Participant
+from streamproof.spark_bindings.commits import not_appended, pauses
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
@@ -171,13 +173,21 @@ def _remove(
 
 def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
     """Take the files of commits out of the Delta table, as far as they are in it."""
-    table, now = open_table(log.path), int(time.time() * 1000)
-    there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
-    files = [file.path for entry in entries for file in entry.files if file.path in there]
-    if files:
+    for pause_seconds in pauses():
+        table, now = open_table(log.path), int(time.time() * 1000)
+        there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
+        files = [file.path for entry in entries for file in entry.files if file.path in there]
+        if not files:
+            return
         # The table is append-only: Delta lets go of rows alone that are declared as no change.
         gone: list[AddAction | RemoveAction] = [
             RemoveAction(path=path, data_change=False, deletion_timestamp=now) for path in files
         ]
         said = CommitProperties(custom_metadata={RETENTION_KEY: str(until)})
-        table.create_write_transaction(gone, "append", table.schema(), commit_properties=said)
+        try:
+            table.create_write_transaction(gone, "append", table.schema(), commit_properties=said)
+        except CommitFailedError:
+            time.sleep(pause_seconds)  # feeds and queries go on committing: look again
+        else:
+            return
+    raise not_appended(f"channel {log.path.name!r}")

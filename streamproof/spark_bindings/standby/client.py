@@ -156,7 +156,13 @@ class ChannelClient:
                 marker, identity = self._channel.marker(output.marker, self._lane)
                 metadata |= marker
                 transactions.append(identity)
-        commit(self._table, [] if output is None else output.files, metadata, transactions)
+        commit(
+            self._table,
+            self._channel.path,
+            [] if output is None else output.files,
+            metadata,
+            transactions,
+        )
 
     def _require_primary(self, turn: Turn, incarnation: int) -> None:
         present = self._version(self._primary, 0)

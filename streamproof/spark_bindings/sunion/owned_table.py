@@ -7,6 +7,7 @@ filled would have them twice; so both are refused.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -17,7 +18,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.commits import add_action, fenced
+from streamproof.spark_bindings.commits import add_action, fenced, not_appended, pauses
 from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
 from streamproof.spark_bindings.names import BatchId
@@ -26,7 +27,6 @@ from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 from streamproof.spark_bindings.tables import open_table
 
-_ATTEMPTS_MAX = 20
 _KIND = f"partition.{TUPLE_TYPE}"
 _OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}
 
@@ -119,9 +119,10 @@ class OwnedTable:
         Raises
         ------
         FencedDriver : if another driver has applied the batch meanwhile
+        NotAppended : if others were faster each time that it was tried
         """
         owner = self._checkpoint.identity()
-        for _ in range(_ATTEMPTS_MAX):
+        for pause_seconds in pauses():
             newest = self._newest(owner)
             if newest is not None and newest >= batch:
                 raise self._fenced(batch, newest)
@@ -129,12 +130,13 @@ class OwnedTable:
                 return
             try:
                 self._commit(Transaction(owner, batch), files, undone)
-            except CommitFailedError as error:
-                failure = error  # somebody else has committed, such as OPTIMIZE: look again
+            except CommitFailedError:
+                # Somebody else has committed, such as OPTIMIZE: look again.
+                time.sleep(pause_seconds)
             else:
                 write_json(self._note, {"batch": batch})
                 return
-        raise failure
+        raise not_appended(f"the table {self.path}")
 
     def _commit(
         self, identity: Transaction, files: Sequence[TableFile], undone: Sequence[int]
