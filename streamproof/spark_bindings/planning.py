@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.names import BatchId
-from streamproof.spark_bindings.schema import describe, spark_schema
+from streamproof.spark_bindings.schema import describe, holds, spark_schema, spelled
 from streamproof.spark_bindings.sunion.tuple_type import (
     STABLE_ID,
     TUPLE_TYPE,
@@ -53,16 +55,30 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
             f"its inputs are {query.inputs}. Markers on an input that is not read once would "
             "be lost or doubled. Use every input's DataFrame, and no other stream"
         )
-    given = {field.name: field.dataType for field in frame.schema.fields}
-    if given != {field.name: field.dataType for field in spark_schema(output).fields}:
-        raise WrongSchema(
-            f"the plan of query {query.name!r} gives ({frame.schema.simpleString()}), but "
-            f"channel {query.output!r} stores ({describe(output)}). Its rows could "
-            "not be appended. Select, rename or cast its columns"
-        )
-    if {TUPLE_TYPE, STABLE_ID} <= given.keys():
+    _require_columns(query, frame.schema, output)
+    if {TUPLE_TYPE, STABLE_ID} <= set(frame.columns):
         require_one_merge(frame, f"channel {query.output!r} would hold")
     return frame
+
+
+def _require_columns(query: Query, given: StructType, output: pa.Schema) -> None:
+    stored = spark_schema(output)
+    if sorted(given.names) == sorted(stored.names):
+        kinds = {field.name: field.dataType for field in given}
+        wrong = [
+            f"{field.name} ({spelled(kinds[field.name])}, stored as {spelled(field.dataType)})"
+            for field in stored
+            if not holds(field.dataType, kinds[field.name])
+        ]
+    else:
+        surplus = Counter(given.names) - Counter(stored.names)
+        wrong = sorted({*surplus, *(set(stored.names) - set(given.names))})
+    if wrong:
+        raise WrongSchema(
+            f"the plan of query {query.name!r} gives ({given.simpleString()}), but channel "
+            f"{query.output!r} stores ({describe(output)}). They differ in {', '.join(wrong)}. Its "
+            "rows could not be appended. Select, rename or cast its columns"
+        )
 
 
 def start_query(

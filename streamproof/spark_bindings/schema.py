@@ -10,6 +10,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows, WrongSchema, first_line
+from streamproof.spark_bindings.values import cast_exactly, from_pandas
 
 ChannelSchema: TypeAlias = "str | StructType | pa.Schema"
 """``"plane string, `air time` long, legs array<string>"``, a `StructType` or a `pyarrow.Schema`."""
@@ -70,13 +71,65 @@ def spark_schema(stored: pa.Schema) -> StructType:
     return from_arrow_schema(stored, prefer_timestamp_ntz=True)
 
 
+def holds(stored: DataType, given: DataType) -> bool:
+    """Tell whether a column of a type can take all values of another one.
+
+    Where nulls are allowed, there may be a type without them: Spark says of what `split` gives
+    that it has none.
+    """
+    match stored, given:
+        case ArrayType(), ArrayType():
+            return _may_be_null(stored.containsNull, given.containsNull) and holds(
+                stored.elementType, given.elementType
+            )
+        case MapType(), MapType():
+            return (
+                _may_be_null(stored.valueContainsNull, given.valueContainsNull)
+                and holds(stored.keyType, given.keyType)
+                and holds(stored.valueType, given.valueType)
+            )
+        case StructType(), StructType():
+            return stored.names == given.names and all(
+                _may_be_null(one.nullable, other.nullable) and holds(one.dataType, other.dataType)
+                for one, other in zip(stored, given, strict=True)
+            )
+    return stored == given
+
+
+def _may_be_null(stored: bool, given: bool) -> bool:
+    return stored or not given
+
+
+def spelled(kind: DataType) -> str:
+    """Write a type with all in which two can differ: ``array<int not null>``."""
+    match kind:
+        case ArrayType():
+            return f"array<{spelled(kind.elementType)}{_nulls(kind.containsNull)}>"
+        case MapType():
+            value = spelled(kind.valueType) + _nulls(kind.valueContainsNull)
+            return f"map<{spelled(kind.keyType)},{value}>"
+        case StructType():
+            parts = (
+                f"{field.name}:{spelled(field.dataType)}{_nulls(field.nullable)}" for field in kind
+            )
+            return f"struct<{','.join(parts)}>"
+    return kind.simpleString()
+
+
+def _nulls(are_allowed: bool) -> str:
+    return "" if are_allowed else " not null"
+
+
 def describe(stored: pa.Schema) -> str:
     """Write a schema as ``name type, name type``, for messages and pipeline.json."""
     return ", ".join(f"{field.name} {field.type}" for field in stored)
 
 
 def fit(rows: Any, stored: pa.Schema, channel: str) -> pa.Table:
-    """Bring rows into a channel's schema: columns by name, values cast where nothing is lost.
+    """Bring rows into a channel's schema: columns by name, values cast where none changes.
+
+    A NaN of a frame is a number in a column of floating point numbers, and null elsewhere. Times
+    without a zone are those of UTC.
 
     Parameters
     ----------
@@ -88,16 +141,22 @@ def fit(rows: Any, stored: pa.Schema, channel: str) -> pa.Table:
     ------
     WrongRows : if a column is missing or too many, or a value does not fit; nothing was written
     """
+    is_arrow = isinstance(rows, pa.Table | pa.RecordBatch)
+    wrong = f"they are {type(rows).__name__}, and no Arrow table or pandas frame"
+    name = ""
     try:
-        if isinstance(rows, pa.RecordBatch):
-            rows = pa.Table.from_batches([rows])
-        elif not isinstance(rows, pa.Table):
-            rows = pa.Table.from_pandas(rows, preserve_index=False)
-        if sorted(rows.column_names) == sorted(stored.names):
-            return rows.select(stored.names).cast(stored)
-        wrong = f"their columns are {rows.column_names}"
+        names = [str(name) for name in (rows.column_names if is_arrow else rows.columns)]
+        wrong = f"their columns are {names}"
+        if sorted(names) == sorted(stored.names):
+            columns = []
+            for field in stored:
+                name = field.name
+                there = rows.column(name) if is_arrow else rows.iloc[:, names.index(name)]
+                given = there if is_arrow else from_pandas(there, field.type)
+                columns.append(cast_exactly(given, field))
+            return pa.Table.from_arrays(columns, schema=stored)
     except Exception as error:  # noqa: BLE001 - pyarrow and pandas have many; raised below
-        wrong = str(error)
+        wrong = f"column {name!r}: {first_line(error)}" if name else wrong
     raise WrongRows(
         f"rows do not fit channel {channel!r} ({describe(stored)}): {wrong}. Nothing was appended. "
         "Rename, add or cast their columns"
