@@ -38,6 +38,7 @@ class Partition:
     count : how many
     level_ends : per level of the search, how many states there were at its end
     done : how many have been given to workers to expand
+    index : where each of them is
     """
 
     def __init__(self, program: Program, number: int, of: int, room: int) -> None:
@@ -46,7 +47,7 @@ class Partition:
         self.states, self.links = reserve(room * width, np.uint64), reserve(room, np.uint32)
         regions = max(1, REGIONS // of)  # those of its states
         reach = max(int(room / FILL_MAX / regions / LINE * SPREAD), LINES_FIRST)
-        self._index = Index(
+        self.index = Index(
             reserve(reach * REGIONS * LINE, np.uint64),
             np.full(REGIONS, LINES_FIRST, np.uint64),
             np.zeros(REGIONS, np.uint64),
@@ -86,7 +87,7 @@ class Partition:
     def locate(self, found: Candidates, begin: int, end: int) -> NDArray[np.int64]:
         """Give the numbers of states that were written for this partition, which are all known."""
         numbers = np.empty(end - begin, np.int64)
-        locate(found, begin, end, self.states, self._index, numbers)
+        locate(found, begin, end, self.states, self.index, numbers)
         return numbers
 
     def first(self, where: Any, begin: int = 0) -> int | None:
@@ -105,10 +106,15 @@ class Partition:
         return self.states[begin * width : self.count * width]
 
     def _insert(self, found: Candidates, begin: int, end: int) -> int:
-        kept = Kept(self.states, self.links, np.array([self.count], np.uint64))
-        reached = insert(found, begin, end, kept, self.room, self._index)
+        kept = self.kept
+        reached = insert(found, begin, end, kept, self.room, self.index)
         self.count = int(kept.count[0])
         return reached
+
+    @property
+    def kept(self) -> Kept:
+        """What kernels take of the states, and count up."""
+        return Kept(self.states, self.links, np.array([self.count], np.uint64))
 
 
 def bytes_per_state(words: int) -> float:

@@ -21,6 +21,7 @@ from streamproof.checker.native.code.cells import Keys
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.memory import Addresses
+from streamproof.checker.native.narrow import LEVELS, Bounds
 from streamproof.checker.native.partition import NO_LINK, Partition, bytes_per_state
 from streamproof.checker.native.paths import path_along, steps_up_to
 from streamproof.checker.native.team import Team
@@ -69,6 +70,7 @@ class Search:
     resumed_from : how far an earlier process had come, in states that are kept
     resumed : for how many states these stand
     after_round : called between two rounds, when every partition is complete in itself
+    gives_way : whether the search ends before a level that several threads had better expand
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Search:
         self.is_in_order = threads == 1
         self.resumed_from, self.resumed = Progress(0, 0, 0), 0
         self.after_round: Callable[[], None] = lambda: None
+        self.gives_way = False
         self._team = Team(self.workers)
         self._do = self._team.do
 
@@ -109,6 +112,12 @@ class Search:
                     self.after_round()
                     if not self.waiting and not self._begin_level():
                         break
+                    is_narrow = self.waiting < TEAM_FROM
+                    if self.gives_way and not is_narrow:
+                        break
+                    if is_narrow and len(self.partitions) == 1:
+                        self._advance_through_narrow()
+                        continue
                     self._do = self._team.do if self.waiting >= TEAM_FROM else self._team.do_in_turn
                     deal(self.workers, self._buffer)
                 self._advance()
@@ -203,12 +212,7 @@ class Search:
 
     def _advance(self) -> None:
         """Expand some states of every partition, and keep their successors."""
-        if time.monotonic() > self._report_at:
-            self.limits.check_memory()
-            done = sum(part.done for part in self.partitions)
-            ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
-            self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
-            self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
+        self._report()
         if self.is_in_order:
             (worker,) = self.workers
             begin, fired = int(worker.ranges[0, 1]), worker.fired.copy()
@@ -219,6 +223,36 @@ class Search:
                 self._out_of_room()
         if self.found and self.is_in_order:
             self._count_up_to(self.found.reference, begin, fired)
+        self._note_events()
+
+    def _advance_through_narrow(self) -> None:
+        """Do the same for the only partition, and through all levels behind it that are narrow."""
+        self._report()
+        (part,), (worker,) = self.partitions, self.workers
+        begin, known, fired = part.done, part.count, worker.fired.copy()
+        depth_max = self.limits.depth_max
+        levels = LEVELS if depth_max is None else min(LEVELS, depth_max - 1 - self.depth)
+        bounds = Bounds(*map(np.uint64, (part.room, self._buffer, TEAM_FROM, levels)))
+        reached = worker.expand_narrow(bounds)
+        self.level_ends += reached.level_ends
+        self.depth += len(reached.level_ends)
+        self._note_breaking(part, part.first(self.program.first_breaking, known))
+        if self.found and self.is_in_order:
+            self._count_up_to(self.found.reference, begin, fired)
+        elif self.found is None and not reached.has_room:
+            self._out_of_room()
+        self._note_events()
+
+    def _report(self) -> None:
+        """Tell progress, and look at memory, if that was not done just now."""
+        if time.monotonic() > self._report_at:
+            self.limits.check_memory()
+            done = sum(part.done for part in self.partitions)
+            ends, resumed = tuple(self.level_ends), self.resumed_from.expanded
+            self.on_progress(Progress(done, self.kept, self.depth, ends, resumed))
+            self._report_at = time.monotonic() + REPORT_EVERY_SECONDS
+
+    def _note_events(self) -> None:
         for worker in self.workers:
             if self.found is None and worker.stopped_by is not Event.NONE:
                 event, _, action, cell, _ = map(int, worker.event)

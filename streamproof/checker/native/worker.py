@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamproof.checker.native import narrow
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.memory import Addresses, empty
+from streamproof.checker.native.narrow import Bounds, Code, Reached, Written
 from streamproof.checker.native.partition import Partition
 from streamproof.checker.native.table import Candidates
 
@@ -84,6 +86,21 @@ class Worker:
         owner, first, size = map(int, self.ranges[0])
         self.ranges[0] = owner, first + count, size - count
         self.reached = (first + count) * self.part.of + owner
+
+    def expand_narrow(self, bounds: Bounds) -> Reached:
+        """Expand the rest of a level and narrow ones behind it, and keep what is new.
+
+        This worker's partition must be the only one.
+        """
+        part = self.part
+        fired, recent = self.fired.view(np.uint64), self._recent.reshape(-1)
+        written = Written(self._produced, fired, self.event, recent)
+        code, kept = Code(*map(np.uint64, self.program.code)), part.kept
+        reached = Reached.from_(part.done, part.level_ends[-1])
+        narrow.search(code, bounds, self.out, written, kept, part.index, reached)
+        part.count, part.done, self.reached = int(kept.count[0]), reached.done, reached.done
+        part.level_ends += reached.level_ends
+        return reached
 
     def expand_again(self, begin: int) -> int:
         """Write all successors of kept states from a number on; give the number that was reached.

@@ -18,6 +18,7 @@ from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.files import MANIFEST
 from streamproof.checker.native.checkpoint.manifest import CheckpointRefused, Manifest
 from streamproof.checker.native.engine import explore
+from streamproof.checker.native.worker import Worker
 from streamproof.lang import Domain
 from tests.checker.native.keeping import Bit, Dimmed, assert_same, begin, content, go_on, lights
 
@@ -131,20 +132,25 @@ def test_an_interrupt_keeps_what_was_found(snapshots, place, threads):
     assert found.resumed == checkpoint.states
 
 
-def test_an_interrupt_within_a_round_keeps_the_rounds_before(snapshots, place, monkeypatch):
-    take, rounds = search.Search._take_all, [0]
+@pytest.mark.parametrize(("threads", "place_of"), [(2, search.Search), (1, Worker)])
+def test_an_interrupt_within_a_round_keeps_the_rounds_before(
+    snapshots, place, threads, place_of, monkeypatch
+):
+    """One thread searches narrow levels by calls of its own."""
+    name, last = ("_take_all", 60) if threads == 2 else ("expand_narrow", 12)
+    take, rounds = getattr(place_of, name), [0]
 
-    def interrupted(self, part):
+    def interrupted(*arguments):
         rounds[0] += 1
-        if rounds[0] == 60:
+        if rounds[0] == last:
             raise KeyboardInterrupt
-        return take(self, part)
+        return take(*arguments)
 
-    monkeypatch.setattr(search.Search, "_take_all", interrupted)
-    found, checkpoint = begin(snapshots, place, 1e9, threads=1)
+    monkeypatch.setattr(place_of, name, interrupted)
+    found, checkpoint = begin(snapshots, place, 1e9, threads=threads)
     assert found.stopped == INTERRUPTED
     assert checkpoint.states > 500
-    found, _ = go_on(snapshots, place, threads=1)
+    found, _ = go_on(snapshots, place, threads=threads)
     assert_same(found, explore(snapshots))
 
 

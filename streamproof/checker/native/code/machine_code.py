@@ -48,10 +48,15 @@ class Library:
 
 
 class Function:
-    """A compiled function, called with arrays and numbers."""
+    """A compiled function, called with arrays and numbers.
+
+    Attributes
+    ----------
+    address : where its code is, as long as there is the function
+    """
 
     def __init__(self, library: Library, address: int, kind: Any) -> None:
-        self._library = library  # without which there is no code at the address
+        self._library, self.address = library, address  # no code without its library
         self._function = kind(address)
 
     def __call__(self, *arguments: Any) -> Any:

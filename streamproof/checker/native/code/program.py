@@ -69,6 +69,7 @@ class Program:
     identity : equal for two programs whose states and steps are the same, on any machine
     is_rolled : whether the code has loops over elements instead of a branch for each
     symmetry : what is used of the model's symmetry; None if nothing is
+    code : where `expand` and `first_breaking` are, as long as there is the program
     """
 
     def __init__(self, model: Model[Any], ranges: Ranges, *, symmetry: bool = False) -> None:
@@ -102,7 +103,9 @@ class Program:
             for side in marks[2 * promise : 2 * promise + 2]
         ]
         self._hash = library.function("hash", None, WORDS, COUNT, WORDS)
-        self.first_breaking = partial(library.function("first_breaking", *FIRST), 0)
+        first_breaking = library.function("first_breaking", *FIRST)
+        self.first_breaking = partial(first_breaking, 0)
+        self.code = self.expand.address, first_breaking.address
         if self.symmetry:
             self._represent: Any = library.function("represent", None, WORDS, COUNT)
             self._weigh: Any = library.function("weigh_all", NUMBER, WORDS, COUNT)

@@ -63,3 +63,66 @@ def lowest_bit(_typing: Any, bits: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(1))
 
     return types.uint64(bits), generate
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Give where an array's elements lie."""
+    return context.make_array(kind)(context, builder, array).data
+
+
+def _function(builder: Any, address: Any, result: Any, arguments: Any) -> Any:
+    """Give a function of a generated program by where its code is."""
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+@intrinsic
+def expand(
+    _typing: Any,
+    code: Any,
+    states: Any,
+    word: Any,
+    count: Any,
+    first: Any,
+    words: Any,
+    hashes: Any,
+    origins: Any,
+    room: Any,
+    produced: Any,
+    fired: Any,
+    event: Any,
+    recent: Any,
+    recent_count: Any,
+) -> Any:
+    """Call `expand` of a program, for the only owner, on the states from a word on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = dict(enumerate(signature.args))
+        given = {
+            number: _data(context, builder, kind, arguments[number])
+            if isinstance(kind, types.Array)
+            else arguments[number]
+            for number, kind in kinds.items()
+        }
+        begin = builder.gep(given[1], [given[2]])
+        owners = ir.IntType(64)(1)
+        passed = [begin, *(given[n] for n in range(3, 9)), owners]
+        passed += [given[n] for n in range(9, 14)]
+        builder.call(_function(builder, given[0], ir.VoidType(), passed), passed)
+        return context.get_dummy_value()
+
+    given = code, states, word, count, first, words, hashes, origins
+    return types.void(*given, room, produced, fired, event, recent, recent_count), generate
+
+
+@intrinsic
+def first_breaking(_typing: Any, code: Any, states: Any, word: Any, count: Any) -> Any:
+    """Call `first_breaking` of a program on the states from a word on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        begin = _data(context, builder, signature.args[1], arguments[1])
+        begin = builder.gep(begin, [arguments[2]])
+        passed = [ir.IntType(64)(0), begin, arguments[3]]
+        return builder.call(_function(builder, arguments[0], ir.IntType(64), passed), passed)
+
+    return types.uint64(code, states, word, count), generate

@@ -92,7 +92,8 @@ class Kernel:
     def _compiled(self) -> tuple[dict[str, Any], bytes]:
         """Look the code up, or compile and keep it."""
         here = Path(__file__).parent
-        read = (here / "intrinsics.py", here / f"{self.file}.py", here.parent / f"{self.file}.py")
+        constants = (here.parent / "table.py", here.parent / f"{self.file}.py")
+        read = (*sorted(here.glob("*.py")), *constants)
         sources = [file.read_text() for file in read]
         layouts = [f"{layout}" for layout in self._layouts]
         parts = (VERSION, version("numba"), np.__version__, sources, self.name, layouts)
