@@ -12,6 +12,7 @@ from streamproof.checker.lasso import Liveness
 from streamproof.checker.limits import LimitReached, Limits, threads_useful
 from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.keeper import keeper_of
+from streamproof.checker.native.checkpoint.resume import take_over
 from streamproof.checker.native.code.codegen import Event
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.paths import EnginesDisagree, Mover
@@ -42,8 +43,8 @@ def explore(
 
     Parameters
     ----------
-    threads : a power of two; None for as many as the machine has cores for, beyond which more only
-        wait for each other
+    threads : a power of two; None for one up to the first wide level, and from there on as many as
+        the machine has cores for, beyond which more only wait for each other
     symmetry : whether to keep one state of each orbit, which counts the same and shows as much, but
         decides no promise
     checkpoint : where the search is kept, so that it goes on after it was ended
@@ -58,17 +59,22 @@ def explore(
     """
     limits = limits or Limits()
     wanted = 1 if limits.states_max is not None else threads or threads_useful()
+    begins_narrow = threads is None and checkpoint is None
     check_start(model)
     with keeper_of(checkpoint, model) as keeper:
         ranges = dict(keeper.ranges)
         while True:
             program = Program(model, ranges, symmetry=symmetry)
-            search = Search(program, limits, on_progress, wanted)
+            first = 1 if begins_narrow else wanted
+            search = Search(program, limits, on_progress, first, wanted // first)
             stopped, is_read = None, False
             try:
                 with keeper.following(search):
                     is_read = True
                     search.run()
+                    if search.gives_way:
+                        search = _with_threads(search, wanted)
+                        search.run()
             except (LimitReached, KeyboardInterrupt) as end:
                 if isinstance(end, KeyboardInterrupt) and not is_read:  # it is kept as it was
                     raise
@@ -80,6 +86,13 @@ def explore(
                 wanted = 1
             else:
                 return _report(model, search, stopped)
+
+
+def _with_threads(earlier: Search, threads: int) -> Search:
+    """Go on with several threads where one has come."""
+    search = Search(earlier.program, earlier.limits, earlier.on_progress, threads)
+    take_over(search, earlier)
+    return search
 
 
 def _report(model: Model[Any], search: Search, stopped: str | None) -> Exploration:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from streamproof.checker.lasso import Path
 from streamproof.checker.native.code.cells import Encoder, Keys
 from streamproof.checker.native.code.program import Program
-from streamproof.checker.native.code.symmetry import Permutation, moved
+from streamproof.checker.native.code.symmetry import Permutation, identity, moved
 from streamproof.lang import Disabled
 from streamproof.lang.model import Call
 
@@ -33,13 +33,15 @@ def path_along(program: Program, way: Sequence[Keys], more: Iterable[int] = ()) 
     ------
     EnginesDisagree : if the model's methods do not lead along it
     """
-    path = Path(program.initial[way[0]])
-    mover = Mover(program)
+    taken, moves = [], []
     for before, wanted in pairwise(way):
-        taken, reached = steps_up_to(program, before, wanted)
-        path = Path(path.start, (*path.steps, taken[-1]))
+        steps, reached = steps_up_to(program, before, wanted)
+        taken.append(steps[-1])
         if program.symmetry:
-            path = mover.moved(path, program.symmetry.between(reached, wanted))
+            moves.append(program.symmetry.between(reached, wanted))
+    path = Path(program.initial[way[0]], tuple(taken))
+    if program.symmetry:
+        path = Mover(program).moved_on_the_way(path, moves)
     return Path(path.start, (*path.steps, *more))
 
 
@@ -54,14 +56,30 @@ class Mover:
 
     def moved(self, path: Path, permutation: Permutation) -> Path:
         """Give the path on which elements have changed places."""
-        encoder, starts = self.program.encoder, self.program.initial
-        return Path(
-            starts[moved(encoder, self.starts[path.start], permutation)],
-            tuple(
-                self.numbers[_moved_call(encoder, self.calls[step], permutation)]
-                for step in path.steps
-            ),
-        )
+        steps = tuple(self._step(step, permutation) for step in path.steps)
+        return Path(self._start(path.start, permutation), steps)
+
+    def moved_on_the_way(self, path: Path, permutations: Sequence[Permutation]) -> Path:
+        """Give the path on which, after each step, elements have changed places on all before it.
+
+        The path is gone once, from its end: each step is moved by what all later ones amount to.
+        """
+        amount = identity(self.program.encoder)
+        steps: list[int] = []
+        for step, permutation in zip(reversed(path.steps), reversed(permutations), strict=True):
+            amount = {
+                name: tuple(amount[name][element] for element in sent)
+                for name, sent in permutation.items()
+            }
+            steps.append(self._step(step, amount))
+        return Path(self._start(path.start, amount), tuple(reversed(steps)))
+
+    def _start(self, start: int, permutation: Permutation) -> int:
+        here = moved(self.program.encoder, self.starts[start], permutation)
+        return self.program.initial[here]
+
+    def _step(self, step: int, permutation: Permutation) -> int:
+        return self.numbers[_moved_call(self.program.encoder, self.calls[step], permutation)]
 
 
 def _moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
@@ -89,7 +107,7 @@ def steps_up_to(program: Program, before: Keys, wanted: Keys) -> tuple[list[int]
         except (Disabled, AssertionError):
             continue
         taken.append(number)
-        if target == wanted or _representative(program, target) == wanted:
+        if target == wanted or (program.symmetry and _representative(program, target) == wanted):
             return taken, target
     raise EnginesDisagree(
         f"no action of {type(model).__name__} leads from {state} to {encoder.decode(wanted)}, "

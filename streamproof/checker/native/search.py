@@ -61,6 +61,11 @@ class Found:
 class Search:
     """A search of one program.
 
+    Parameters
+    ----------
+    threads : how many expand states, a power of two
+    threads_later : how many would do so in a search that goes on behind the first wide level
+
     Attributes
     ----------
     depth : levels so far
@@ -70,12 +75,18 @@ class Search:
     resumed_from : how far an earlier process had come, in states that are kept
     resumed : for how many states these stand
     after_round : called between two rounds, when every partition is complete in itself
-    gives_way : whether the search ends before a level that several threads had better expand
+    gives_way : whether it ended before a level that several threads had better expand
     """
 
     def __init__(
-        self, program: Program, limits: Limits, on_progress: OnProgress, threads: int
+        self,
+        program: Program,
+        limits: Limits,
+        on_progress: OnProgress,
+        threads: int,
+        threads_later: int = 1,
     ) -> None:
+        self.threads_later = threads_later
         self.program, self.limits, self.on_progress = program, limits, on_progress
         memory = (limits.memory_mb_max or default_memory_mb()) << 20
         most = min(int(memory / bytes_per_state(program.layout.words)), STATES_MOST)
@@ -113,7 +124,8 @@ class Search:
                     if not self.waiting and not self._begin_level():
                         break
                     is_narrow = self.waiting < TEAM_FROM
-                    if self.gives_way and not is_narrow:
+                    if self.threads_later > 1 and not is_narrow and self._fits_later():
+                        self.gives_way = True
                         break
                     if is_narrow and len(self.partitions) == 1:
                         self._advance_through_narrow()
@@ -123,6 +135,10 @@ class Search:
                 self._advance()
         finally:
             self._team.leave()
+
+    def _fits_later(self) -> bool:
+        """Tell whether what is kept has room enough in the shares of several threads."""
+        return self.kept < self.partitions[0].room // self.threads_later // 2
 
     @property
     def _is_dealt(self) -> bool:

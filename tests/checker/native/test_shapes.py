@@ -6,13 +6,15 @@ import pytest
 
 from streamproof.checker import Limits, check
 from streamproof.checker import explore as reference
-from streamproof.checker.native import narrow, search
+from streamproof.checker.native import engine, narrow, search
+from streamproof.checker.native.checkpoint.resume import take_over
 from streamproof.checker.native.code import alike
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.worker import Worker
 from streamproof.lang import always
 from streamproof.models import registry
 from streamproof.models.verdict import Status
+from tests.checker.native.keeping import lights
 from tests.checker.native.shapes import Deep, Started
 
 
@@ -53,8 +55,8 @@ def test_narrow_levels_are_searched_as_others_are(levels, wide, monkeypatch):
     model = registry.build("chandy_lamport", "small")
     for limits in (Limits(), Limits(depth_max=5), Limits(states_max=40)):
         found, wanted = (
-            engine(model, limits=limits, **more)
-            for engine, more in ((native, {"threads": 1}), (reference, {}))
+            explore(model, limits=limits, **more)
+            for explore, more in ((native, {"threads": 1}), (reference, {}))
         )
         assert (found.counts.distinct, found.counts.depth) == (
             wanted.counts.distinct,
@@ -68,7 +70,7 @@ def test_narrow_levels_are_searched_as_others_are(levels, wide, monkeypatch):
 
 
 def test_what_breaks_far_down_is_found_where_the_reference_engine_finds_it():
-    found, wanted = (engine(Stops(10_000)) for engine in (native, reference))
+    found, wanted = (explore(Stops(10_000)) for explore in (native, reference))
     assert (found.counts, found.path, found.broken) == (wanted.counts, wanted.path, wanted.broken)
     assert len(found.path.steps) == 7_000
 
@@ -90,3 +92,29 @@ def test_many_starts(monkeypatch):
 
 def native_with_symmetry(model, **options):
     return native(model, symmetry=True, **options)
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("wide", [2, 30])
+def test_threads_that_come_in_later_go_on_where_one_has_come(wide, symmetry, monkeypatch):
+    monkeypatch.setattr(search, "TEAM_FROM", wide)
+    monkeypatch.setattr(engine, "threads_useful", lambda: 4)
+    made = []
+    monkeypatch.setattr(engine, "take_over", lambda *both: (made.append(both), take_over(*both)))
+    for target, size in (("chandy_lamport", "small"), ("token_passing", "default")):
+        model = registry.build(target, size)
+        found, wanted = native(model, symmetry=symmetry), native(model, threads=1)
+        assert found.counts == wanted.counts
+        assert set(found.witnesses) == set(wanted.witnesses)
+        assert found.level_ends == wanted.level_ends or symmetry
+        if not symmetry:
+            assert found.decide_liveness() == wanted.decide_liveness()
+    assert made
+
+
+def test_a_fault_that_several_threads_find_later_is_told_as_one_finds_it(monkeypatch):
+    monkeypatch.setattr(search, "TEAM_FROM", 3)
+    monkeypatch.setattr(engine, "threads_useful", lambda: 2)
+    found, wanted = (explore(lights(6, most=3)) for explore in (native, reference))
+    assert (found.broken, found.path) == (wanted.broken, wanted.path)
+    assert found.counts == wanted.counts

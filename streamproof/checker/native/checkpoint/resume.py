@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,31 @@ def load(search: Search, manifest: Manifest, directory: Path) -> Files:
     ]
     expanded = sum(share.done for share in manifest.shares)
     search.resumed_from = Progress(expanded, manifest.states, manifest.depth)
-    _Division(search, kept).divide()
+    division = _Division(search, kept)
+    division.divide(division.tell)
     search.resumed = search.distinct
     search.depth = manifest.depth
     search.is_in_order &= manifest.is_in_order
     search.workers[0].fired[: len(manifest.fired)] = manifest.fired
     return files
+
+
+def take_over(search: Search, earlier: Search) -> None:
+    """Give a new search all that another one of the same program has found, between two rounds."""
+    kept = [
+        _Kept(
+            part.number,
+            Share(part.count, part.done, len(part.level_ends), {}),
+            part.packed(0),
+            part.links[: part.count],
+            np.array(part.level_ends, np.uint64),
+        )
+        for part in earlier.partitions
+    ]
+    search.resumed_from, search.resumed = earlier.resumed_from, earlier.resumed
+    _Division(search, kept).divide(lambda: None)
+    search.depth, search.is_in_order = earlier.depth, len(search.partitions) == 1
+    search.workers[0].fired[:] = np.sum([worker.fired for worker in earlier.workers], axis=0)
 
 
 def _checked(
@@ -99,17 +118,18 @@ class _Division:
         most = max(part.share.count for part in kept)
         self.references = np.empty(most * len(kept), np.uint32)  # by the earlier ones
 
-    def divide(self) -> None:
+    def divide(self, tell: Callable[[], None]) -> None:
         """Keep all states, level by level, so that parents come before what was found from them."""
         cuts = [part.cuts for part in self.kept]
         for section in range(len(cuts[0]) - 1):
             for part, ends in zip(self.kept, cuts, strict=True):
                 for begin, end in _chunks(ends[section], ends[section + 1]):
                     self._keep(part, begin, end)
-                    self._tell()
+                    tell()
             self._end(section)
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Tell how many states have been read."""
         kept, done = self.search.kept, self.search.resumed_from.expanded
         told = Progress(min(done, kept), kept, self.levels, resumed=done, reading=self.states)
         self.search.on_progress(told)
