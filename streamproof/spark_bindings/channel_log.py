@@ -27,6 +27,8 @@ PIPELINE_KEY = "streamproof.pipeline"
 CHANNEL_KEY = "streamproof.channel"
 COMMIT_KEY = "streamproof.commit"
 LANE_KEY = "streamproof.lane"
+VACUUMED_KEY = "streamproof.vacuumed"
+"""In a restored channel, a commit whose rows vacuum had removed says so."""
 RETENTION_FILE = "_streamproof_retention.json"
 """In a channel's directory: up to which position rows were removed, since nobody needs them."""
 
@@ -208,7 +210,8 @@ class ChannelLog:
         """
         gone = self.vacuumed()
         for entry in entries:
-            if entry.is_message and entry.position <= gone:
+            had_rows = entry.is_message or VACUUMED_KEY in entry.information
+            if had_rows and entry.position <= gone:
                 raise self._vacuumed_rows(gone)
             yield entry
 
@@ -243,9 +246,18 @@ def commit_file(channel: Path, position: Position) -> Path:
     return channel / "_delta_log" / f"{position:020d}.json"
 
 
-def copy_without_rows(commit: Path, target: Path) -> None:
-    """Write a commit's file anew, without the rows that it adds."""
+def copy_without_rows(commit: Path, target: Path, vacuumed: int = 0) -> None:
+    """Write a commit's file anew, without the rows that it adds.
+
+    Parameters
+    ----------
+    commit, target : the file, and the new one
+    vacuumed : how many rows of it vacuum has removed, which who reads them is to be told
+    """
     kept = [action for action in _actions(commit) if "add" not in action]
+    for action in kept:
+        if vacuumed and "commitInfo" in action:
+            action["commitInfo"] = {**action["commitInfo"], VACUUMED_KEY: str(vacuumed)}
     target.write_text("".join(f"{json.dumps(action)}\n" for action in kept), encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamproof.spark_bindings.errors import ChannelDamaged
+from streamproof.spark_bindings.errors import ChannelDamaged, first_line
 from streamproof.spark_bindings.schema import fit
 
 _READ_ROWS = 65_536  # rows an Arrow batch: large enough to amortise, small enough for 1 GB drivers
@@ -65,7 +65,7 @@ def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
 
     Raises
     ------
-    ChannelDamaged : if the file is gone
+    ChannelDamaged : if the file is gone, or is not what was written there
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -76,3 +76,8 @@ def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
             "Only streamproof vacuum knows which ones nobody needs: never use another vacuum. "
             "Restore the file from a backup, or restore a snapshot"
         ) from None
+    except (pa.ArrowException, OSError) as error:
+        raise ChannelDamaged(
+            f"the data file {path} of a channel cannot be read: {first_line(error)}. Its rows are "
+            "lost to the channel's readers. Restore the file from a backup, or restore a snapshot"
+        ) from error

@@ -81,7 +81,7 @@ class Pipeline:
             with suppress(TargetNotEmpty):  # another process has made it in the meantime
                 PipelineDirectory.create(self.path, wiring, schemas)
         self._directory = PipelineDirectory.open(self.path)
-        if self._directory.wiring.to_json() != wiring.to_json():
+        if not self._directory.wiring.is_as(wiring):
             raise WrongWiring(
                 f"{self.path} is a pipeline with other channels or queries: it has "
                 f"{self._directory.wiring.to_json()}, declared is {wiring.to_json()}. Its "

@@ -13,11 +13,17 @@ from enum import Enum
 from pathlib import Path
 
 from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import ChannelLog, Entry, commit_file, copy_without_rows
+from streamproof.spark_bindings.channel_log import (
+    RETENTION_FILE,
+    ChannelLog,
+    Entry,
+    commit_file,
+    copy_without_rows,
+)
 from streamproof.spark_bindings.checkpoint import begin_new_life
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up
-from streamproof.spark_bindings.durable import link_or_copy
-from streamproof.spark_bindings.errors import AbandonedSnapshot, IncompleteSnapshot
+from streamproof.spark_bindings.durable import link_or_copy, write_json
+from streamproof.spark_bindings.errors import AbandonedSnapshot, ChannelDamaged, IncompleteSnapshot
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -118,6 +124,7 @@ def restore_snapshot(
     UnknownSnapshot : if it has no such snapshot
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
+    ChannelDamaged : if a file of a channel is gone
     """
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
@@ -205,25 +212,39 @@ def _clone_channel(
     markers : per lane; what it has behind its marker is not part of the cut, and leaves a commit
         without rows
     """
+    log.entry(Position(0))  # which says so if it is not there
     link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
+    gone = Position(0)
     for entry in log.entries(Position(0), until):
         here, there = (commit_file(path, entry.position) for path in (log.path, target))
-        is_cut = entry.position <= markers[entry.lane]
-        if is_cut and _link_rows(log, entry, target):
+        if entry.position > markers[entry.lane]:
+            copy_without_rows(here, there)
+        elif _link_rows(log, entry, target):
             link_or_copy(here, there)
         else:
-            copy_without_rows(here, there)
+            gone = entry.position
+            copy_without_rows(here, there, vacuumed=entry.rows)
+    # A copy of a copy has them from the first one.
+    gone = max(gone, min(log.vacuumed(), until))
+    if gone:
+        write_json(target / RETENTION_FILE, {"until": gone, "done": gone})
     if until >= _INDEX_COMMITS_MIN:
         open_table(target).create_checkpoint()
 
 
 def _link_rows(log: ChannelLog, entry: Entry, target: Path) -> bool:
     """Link the files of a commit; tell whether they are there: no reader needs vacuumed ones."""
+    file = None
     try:
         for file in entry.files:
             link_or_copy(log.path / file.path, target / file.path)
     except FileNotFoundError:
+        assert file is not None
         if entry.position > log.vacuumed():
-            raise
+            raise ChannelDamaged(
+                f"the data file {file.path} of channel {log.path} is gone, with {file.rows} rows "
+                f"of commit {entry.position}, which the snapshot has. Nothing was restored. Put "
+                "the file back from a backup, or restore another snapshot"
+            ) from None
         return False
     return True

@@ -160,6 +160,14 @@ class Wiring:
         """Give the queries that read a channel."""
         return tuple(query for query, inputs in self.inputs.items() if channel in inputs)
 
+    def is_as(self, other: Wiring) -> bool:
+        """Tell whether another one connects the same, in whatever order it names them.
+
+        The order of a query's inputs counts: its plan takes them in it.
+        """
+        same_channels = sorted(self.channels) == sorted(other.channels)
+        return same_channels and self.inputs == other.inputs and self.outputs == other.outputs
+
     def to_json(self) -> dict[str, Any]:
         """Give what pipeline.json holds of it."""
         queries = {

@@ -25,6 +25,7 @@ from streamproof.spark_bindings.collector import Collector
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
+    ChannelDamaged,
     IncompleteSnapshot,
     NotAPipeline,
     StillBusy,
@@ -170,7 +171,7 @@ def test_a_restore_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     SnapshotFiles(pipeline.path / "snapshots").checkpoint(ONE, Q).joinpath("metadata").unlink()
     for file in pipeline.path.glob("channels/b/_delta_log/*0.json"):
         file.unlink()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ChannelDamaged):
         pipeline.restore(ONE, into=tmp_path / "r")
     assert sorted(part.name for part in tmp_path.iterdir()) == ["p"]
 

@@ -26,7 +26,7 @@ from streamproof.spark_bindings import (
 from streamproof.spark_bindings.channel_log import RETENTION_FILE
 from streamproof.spark_bindings.durable import write_json
 from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
-from streamproof.spark_bindings.names import LaneName, Position, ProcessName
+from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
 from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.standby.copies import Copy
 from tests.spark.handmade import ONE, A, batch, spark_checkpoint, write
@@ -151,8 +151,61 @@ def test_a_snapshot_keeps_what_its_restored_pipeline_will_read(
         complete(pipeline)
     restored = pipeline.restore(ONE, into=tmp_path / "r", replay=replay)
     assert left(restored) == there
-    assert restored.channel("a").rows()["x"].to_pylist() == there
+    assert restored.channel("a").rows(after=2)["x"].to_pylist() == there
     assert restored.channel("a").log.last() >= 7
+
+
+def test_restore_after_vacuum_tells_of_the_rows_that_are_gone(tmp_path: Path) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    complete(pipeline)
+    vacuum(pipeline.path)
+    restored = pipeline.restore(ONE, into=tmp_path / "r")
+    again = restored.restore(snapshot_of(restored), into=tmp_path / "s")
+    for each in (pipeline, restored, again):
+        with pytest.raises(VacuumedRows, match=r"up to position 2 .*rows\(after=2\)"):
+            each.channel("a").rows()
+        with pytest.raises(VacuumedRows):
+            each.channel("a").rows(after=1, until=2)
+        assert each.channel("a").rows(after=2)["x"].to_pylist() == [3, 4, 5, 6, 8]
+
+
+def snapshot_of(restored: Pipeline) -> SnapshotId:
+    """Complete a snapshot of a pipeline that was restored, and has not run yet."""
+    files, name = SnapshotFiles(restored.path / "snapshots"), restored.snapshot()
+    files.save_state(name, ProcessName("q"), RecordedState(batch(1), {A: Position(2)}))
+    files.save_channels(name, ProcessName("q"), {LaneName("a"): 5})
+    restored.channel("b").append_marker_once(name)
+    assert not collector_of(restored).collect()
+    return name
+
+
+@pytest.mark.parametrize("call", ["restore", "rows"])
+@pytest.mark.parametrize("how", ["gone", "cut", "empty"])
+def test_a_missing_or_damaged_data_file_is_named(tmp_path: Path, call: str, how: str) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    complete(pipeline)
+    rows = pipeline.channel("a")
+    file = rows.path / rows.log.entry(Position(4)).files[0].path
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:100] if how == "cut" else b"")
+    if call == "restore" and how == "gone":
+        with pytest.raises(ChannelDamaged, match=rf"{file.name} of .*Nothing was restored"):
+            pipeline.restore(ONE, into=tmp_path / "r")
+        assert not (tmp_path / "r").exists()
+    elif call == "rows":
+        with pytest.raises(ChannelDamaged, match=file.name):
+            rows.rows()
+
+
+def test_a_channel_without_its_first_commit_is_not_restored(tmp_path: Path) -> None:
+    pipeline = snapshot_by_hand(tmp_path / "p")
+    complete(pipeline)
+    (pipeline.channel("a").path / f"_delta_log/{0:020d}.json").unlink()
+    with pytest.raises(ChannelDamaged, match="no commit 0"):
+        pipeline.restore(ONE, into=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
 
 
 def test_a_snapshot_that_is_removed_keeps_nothing(tmp_path: Path) -> None:

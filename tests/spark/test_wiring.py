@@ -109,6 +109,25 @@ def test_a_pipeline_is_opened_again_as_it_was(tmp_path: Path) -> None:
         make(tmp_path / "p", query("q", "a", output="b"), channels={**SCHEMAS, "b": "y string"})
 
 
+def test_the_order_in_which_channels_and_queries_are_named_does_not_count(tmp_path: Path) -> None:
+    one, two = query("q", "a", output="b"), query("r", "b", "a", output="c")
+    first = make(tmp_path / "p", one, two)
+    first.channel("a").append(pa.table({"x": [1]}))
+    name = first.snapshot()
+    for channels in (
+        dict(reversed(SCHEMAS.items())),
+        {"b": "x long", "c": "x long", "a": "x long"},
+    ):
+        again = make(tmp_path / "p", two, one, channels=channels)
+        assert again.channel("a").rows()["x"].to_pylist() == [1]
+        assert [each.id for each in again.snapshots()] == [name]
+    for other in ([one, query("r", "a", "b", output="c")], [one, query("r", "b", output="c")]):
+        with pytest.raises(WrongWiring, match="other channels or queries"):
+            make(tmp_path / "p", *other)
+    with pytest.raises(WrongWiring, match="other channels or queries"):
+        make(tmp_path / "p", one, two, channels={**SCHEMAS, "d": "x long"})
+
+
 def test_an_empty_directory_becomes_a_pipeline(tmp_path: Path) -> None:
     make(tmp_path, query("q", "a", output="b"))
     assert (tmp_path / "pipeline.json").exists()
