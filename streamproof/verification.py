@@ -1,28 +1,21 @@
-"""Everything that is known about one protocol, and the certificate that says so.
+"""Everything that is known about one protocol.
 
 A protocol is explored at every size that its model names for it, its mutants are hunted, and its
-invariant is proven; a certificate records the outcome together with the hash of the protocol's
-traced form. Spark bindings compare that hash before they run the protocol.
+invariant is proven. `certification` writes down the outcome.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
-import platform
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from streamproof import __version__, proofs
 from streamproof.checker import CheckReport, Limits, check
 from streamproof.checker.limits import cores
 from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
-from streamproof.lang import StreamproofError
 from streamproof.lang.digest import protocol_digest
 from streamproof.lang.model import Model
 from streamproof.models import registry
@@ -30,10 +23,8 @@ from streamproof.models.mutant import Mutant
 from streamproof.models.registry import ModelFile, protocol_module
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import (
-    Exhausted,
     ExitCode,
     Json,
-    Proved,
     Undetermined,
     Verdict,
     exit_code,
@@ -42,14 +33,12 @@ from streamproof.models.verdict import (
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import ProofReport, prove
 
+Explored: TypeAlias = tuple[str, str, CheckReport]
+"""A model's class, the name of a size, and what exploring it gave."""
 OnStage: TypeAlias = Callable[[str], None]
 """Called with what is being done now."""
 STAGES_EVERY_SECONDS = 0.1
 """How often it is asked what processes that verify are doing."""
-
-
-class NotCertifiable(StreamproofError, RuntimeError):
-    """A protocol is not shown to be right, so there is nothing to certify."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +53,7 @@ class ProtocolReport:
 
     protocol: str
     digest: str
-    checks: tuple[tuple[str, str, CheckReport], ...]
+    checks: tuple[Explored, ...]
     mutation: MutationReport
     proof: ProofReport
     seconds: float
@@ -111,6 +100,22 @@ def verify_protocol(
     """
     began = time.perf_counter()
     digest = protocol_digest(protocol_module(name))
+    checks, mutation = explore_protocol(name, limits=limits, on_stage=on_stage)
+    on_stage(f"{name}: proving its invariant for any number of processes")
+    proof = prove(find_invariant(name))
+    seconds = time.perf_counter() - began
+    return ProtocolReport(name, digest, checks, mutation, proof, seconds)
+
+
+def explore_protocol(
+    name: str, *, limits: Limits | None = None, on_stage: OnStage = lambda _: None
+) -> tuple[tuple[Explored, ...], MutationReport]:
+    """Explore the models of one protocol, and hunt its mutants.
+
+    Raises
+    ------
+    UnknownModel : if it has no model
+    """
     checks, results = [], []
     for file in model_files(name):
         for model_class in file.all:
@@ -121,11 +126,7 @@ def verify_protocol(
                 checks.append((model_class.__name__, size_name, report))
         on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
         results += mutants_of(file, limits)
-    mutation = MutationReport(name, tuple(results))
-    on_stage(f"{name}: proving its invariant for any number of processes")
-    proof = prove(find_invariant(name))
-    seconds = time.perf_counter() - began
-    return ProtocolReport(name, digest, tuple(checks), mutation, proof, seconds)
+    return tuple(checks), MutationReport(name, tuple(results))
 
 
 def verify_protocols(
@@ -200,54 +201,3 @@ def _unless_interrupted(report: CheckReport) -> None:
     """End everything where one search was stopped by hand, instead of going on with the next."""
     if report.interrupted:
         raise KeyboardInterrupt
-
-
-# --------------------------------------------------------------------------- certificates
-
-
-def certificate_path(name: str) -> Path:
-    """Say where a protocol's certificate lies."""
-    return Path(proofs.__path__[0]) / "certificates" / f"{name}.json"
-
-
-def certificate_of(report: ProtocolReport) -> Json:
-    """Write down what a report shows.
-
-    Raises
-    ------
-    NotCertifiable : if anything in it is not green
-    """
-    if report.exit_code is not ExitCode.GREEN:
-        raise NotCertifiable(
-            f"{report.protocol} is {report.verdict.status.value}, with "
-            f"{report.mutation.to_json()['killed']} of {len(report.mutation.results)} mutants "
-            "killed: a certificate would claim what is not shown. See what is wrong with: "
-            f"streamproof verify {report.protocol}"
-        )
-    assert isinstance(report.proof.verdict, Proved)
-    return {
-        "protocol": report.protocol,
-        "digest": report.digest,
-        "explored": [_explored(*part) for part in report.checks],
-        "proof": {"model": report.proof.model, **report.proof.verdict.to_json()},
-        "mutants_killed": [result.mutant.name for result in report.mutation.results],
-        "made_with": {
-            "streamproof": __version__,
-            "z3-solver": metadata.version("z3-solver"),
-            "python": platform.python_version(),
-        },
-    }
-
-
-def _explored(model: str, size: str, report: CheckReport) -> Json:
-    assert isinstance(report.verdict, Exhausted)
-    return {"model": model, "size": size, **report.counts.to_json()}
-
-
-def write_certificate(report: ProtocolReport) -> Path:
-    """Write a protocol's certificate to its place in the package."""
-    path = certificate_path(report.protocol)
-    text = json.dumps(certificate_of(report), indent=2) + "\n"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamproof.spark_bindings.certificate import Certificate
+    from streamproof.spark_bindings.certificate import Certificate, SignedBy
     from streamproof.spark_bindings.channel import Channel
     from streamproof.spark_bindings.java import JavaChoice
     from streamproof.spark_bindings.pipeline import Pipeline
@@ -37,6 +37,7 @@ __all__ = [
     "Query",
     "QueryStatus",
     "Replay",
+    "SignedBy",
     "Snapshot",
     "SnapshotStatus",
     "list_snapshots",
@@ -59,6 +60,7 @@ _HOMES = {
     "Query": "wiring",
     "QueryStatus": "run",
     "Replay": "restore",
+    "SignedBy": "certificate",
     "Snapshot": "snapshot",
     "SnapshotStatus": "snapshot",
     "list_snapshots": "restore",

@@ -1,20 +1,30 @@
 """Checking that the protocol which is about to run is the one that was checked and proven.
 
 A certificate is a file that `streamproof certify` writes. It is read as a file: a Spark driver
-loads neither the prover nor the checker.
+loads neither the prover nor the checker. What a certificate does not cover is listed in
+docs/certificate.md.
 """
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
 
+from streamproof.certified.loaded import held_elsewhere, replaced
+from streamproof.certified.record import Record, read_record, trusted_keys
+from streamproof.certified.seal import CertificateRefused
+from streamproof.certified.sources import SourceMissing, digests_of, sources_of
 from streamproof.lang.digest import protocol_digest
+from streamproof.lang.errors import Untraceable, WrongDefinition
 from streamproof.spark_bindings.errors import UnverifiedProtocol
 
+PROTOCOLS = "streamproof.protocols"
 _SHOWN = 8  # hexadecimal digits of a digest in a message
+_NAMED_MAX = 5  # modules that a message names
+_BINDINGS = "streamproof.spark_bindings"
 
 
 class Certificate(Enum):
@@ -24,50 +34,112 @@ class Certificate(Enum):
     IGNORED = "ignored"
 
 
-def check_certificate(
-    protocol: str, claim: str = "a pipeline loses nothing", *, waivable: bool = True
-) -> None:
-    """Compare the traced form of a protocol with the one that its certificate is about.
+@dataclass(frozen=True, slots=True)
+class SignedBy:
+    """Only a certificate that one of these keys has signed lets a pipeline start.
 
-    Called at the start of a pipeline, on the driver. May be repeated.
+    Attributes
+    ----------
+    keys : PEM files with Ed25519 public keys
+    """
+
+    keys: tuple[Path, ...]
+
+    def __init__(self, *keys: Path | str) -> None:
+        if not keys:
+            raise ValueError(
+                "SignedBy() names no key, so no certificate could be trusted. Name the PEM file of "
+                'a public key: SignedBy("acme.pub")'
+            )
+        object.__setattr__(self, "keys", tuple(map(Path, keys)))
+
+
+Trust: TypeAlias = Certificate | SignedBy
+"""What a start asks of a certificate."""
+
+
+def check_certificate(
+    protocol: str,
+    claim: str = "a pipeline loses nothing",
+    *,
+    waivable: bool = True,
+    trust: Trust = Certificate.REQUIRED,
+) -> None:
+    """Compare the protocol that would run with the one that its certificate is about.
+
+    Called at each start of a pipeline, on the driver. It compares the sources on disk with the
+    certificate, what is loaded with the sources, and the traced form with the certificate.
 
     Parameters
     ----------
     protocol : its file's name, ``chandy_lamport``
     claim : what is unproven without it, for the message
     waivable : whether the caller takes `Certificate.IGNORED`, for the message
+    trust : IGNORED checks nothing; `SignedBy` asks for a signature by one of its keys. By default
+        one of the keys that the environment variable STREAMPROOF_TRUSTED_KEYS names must have
+        signed, if it names any
 
     Raises
     ------
-    UnverifiedProtocol : if it has no certificate, or was changed since
+    UnverifiedProtocol : if it has no certificate that is to be believed, or was changed since
+    UnusableKey, NoSignatures : if signatures cannot be checked
     """
-    certified = certified_digest(protocol)
+    if trust is Certificate.IGNORED:
+        return
+    keys = trust.keys if isinstance(trust, SignedBy) else trusted_keys()
     remedy = f"Run: streamproof certify {protocol}"
     if waivable:
         remedy += ", or pass Certificate.IGNORED"
-    if certified is None:
-        raise UnverifiedProtocol(
-            f"{protocol} has no certificate that could be read. That {claim} is unproven. {remedy}"
-        )
-    present = protocol_digest(import_module(f"streamproof.protocols.{protocol}"))
-    if present != certified:
-        raise UnverifiedProtocol(
-            f"{protocol} was changed after it was certified (certificate {certified[:_SHOWN]}, "
-            f"code {present[:_SHOWN]}). That {claim} is unproven for this code. {remedy}"
-        )
-
-
-def certified_digest(protocol: str) -> str | None:
-    """Read the digest that a protocol is certified at.
-
-    None if it has no certificate, or one that is of another protocol or tells of no proof.
-    """
-    # Through the top package: `files("streamproof.proofs")` would import the prover's room.
-    file = files("streamproof") / "proofs" / "certificates" / f"{protocol}.json"
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        digest, status = stored["digest"], stored["proof"]["status"]
-        is_its_own = stored["protocol"] == protocol
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return digest if isinstance(digest, str) and is_its_own and status == "PROVED" else None
+        record = read_record(protocol, keys)
+    except CertificateRefused as refused:
+        raise UnverifiedProtocol(
+            f"the certificate of {protocol} does not count: {refused}. That {claim} is unproven. "
+            f"{remedy}"
+        ) from None
+    changed = _changed(protocol, record)
+    if changed is not None:
+        what, help_ = changed
+        raise UnverifiedProtocol(
+            f"{protocol} {what}. That {claim} is unproven for this code. {help_ or remedy}"
+        )
+
+
+def _changed(protocol: str, record: Record) -> tuple[str, str] | None:
+    """Say how the protocol differs from what was certified, and what helps if not certifying."""
+    module = import_module(f"{PROTOCOLS}.{protocol}")
+    try:
+        sources = sources_of(module.__name__)
+    except SourceMissing as missing:
+        return f"cannot be compared with its certificate: {missing}", ""
+    present = digests_of(sources)
+    if present != record.sources:
+        names = sorted(present.keys() | record.sources.keys())
+        moved = [name for name in names if present.get(name) != record.sources.get(name)]
+        told = ", ".join(
+            f"{name}: certificate {_shown(record.sources, name)}, code {_shown(present, name)}"
+            for name in moved[:_NAMED_MAX]
+        )
+        more = f", and {len(moved) - _NAMED_MAX} more" if len(moved) > _NAMED_MAX else ""
+        return f"was changed after it was certified ({told}{more})", ""
+    differing = replaced(sources) or held_elsewhere(sources, _BINDINGS)
+    if differing:
+        return (
+            f"was replaced in this process after it was loaded: {'; '.join(differing)}",
+            "Start a new process without what replaces it, and after any change of a file",
+        )
+    try:
+        digest = protocol_digest(module)
+    except (Untraceable, WrongDefinition) as error:
+        return f"can no longer be traced ({error})", ""
+    if digest != record.digest:
+        moved_to = f"certificate {record.digest[:_SHOWN]}, code {digest[:_SHOWN]}"
+        return (
+            f"has another traced form than the certified one ({moved_to}), though its sources are "
+            "the same: what traces it was changed"
+        ), ""
+    return None
+
+
+def _shown(digests: dict[str, str], name: str) -> str:
+    return digests[name][:_SHOWN] if name in digests else "has none"

@@ -11,7 +11,7 @@ from typing import Self
 
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings.certificate import Certificate, check_certificate
+from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import participants
 from streamproof.spark_bindings.directory import PipelineDirectory
@@ -119,14 +119,15 @@ class Pipeline:
         return self._channels[ChannelName(name)]
 
     def start(
-        self, spark: SparkSession, *, certificate: Certificate = Certificate.REQUIRED
+        self, spark: SparkSession, *, certificate: Trust = Certificate.REQUIRED
     ) -> Pipeline:
         """Start every query, and take up the snapshots that a former run left unfinished.
 
         Parameters
         ----------
         spark : a session as `spark_session` sets it up
-        certificate : IGNORED runs a protocol that was changed after it was certified
+        certificate : IGNORED runs a protocol that was changed after it was certified; `SignedBy`
+            asks for a signature, too
 
         Raises
         ------
@@ -143,8 +144,7 @@ class Pipeline:
             )
         self._require_no_replicas()
         self._check_as_declared()
-        if certificate is Certificate.REQUIRED:
-            check_certificate(PROTOCOL)
+        check_certificate(PROTOCOL, trust=certificate)
         check_session(spark)
         for snapshot in self._directory.snapshots.unfinished():
             self._feeds.initiate(snapshot)

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.driver import test_session
+from tests.stamped import present_certificates
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +17,10 @@ def spark() -> Iterator[SparkSession]:
     session = test_session()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Run on certificates of the code as it is, also while it is being changed."""
+    with present_certificates():
+        yield

@@ -9,7 +9,8 @@ from unittest.mock import ANY
 
 import pytest
 
-from streamproof.spark_bindings import certificate, remove_snapshot, restore, retention, vacuum
+from streamproof.certified.record import DIRECTORY_VARIABLE
+from streamproof.spark_bindings import remove_snapshot, restore, retention, vacuum
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.data_files import read_file
@@ -235,7 +236,7 @@ def test_a_machine_that_was_changed_discards_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    monkeypatch.setattr(certificate, "certified_digest", lambda _: "0")
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
     with pytest.raises(UnverifiedProtocol, match="flux"):
         vacuum(pipeline.path)
     assert left(pipeline) == [1, 2, 3, 4, 5, 6]

@@ -13,13 +13,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from streamproof.certified.record import DIRECTORY_VARIABLE
+from streamproof.protocols import chandy_lamport
 from streamproof.spark_bindings import (
     Certificate,
     JavaChoice,
     OutputMode,
     Pipeline,
     Query,
-    certificate,
     java,
     vacuum,
 )
@@ -36,6 +37,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from tests.spark.pipelines import chain, feed
+from tests.stamped import stamp
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,23 +190,27 @@ def test_a_session_that_could_lose_state_is_refused(spark: SparkSession, tmp_pat
         spark.conf.set(key, "2")
 
 
-@pytest.mark.parametrize("digest", ["0" * 64, None], ids=["changed", "none"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["changed", "none"])
 def test_a_protocol_without_its_certificate_is_refused_unless_told(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, digest: str | None
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
 ) -> None:
-    monkeypatch.setattr(certificate, "certified_digest", lambda _: digest)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
+    if is_there:
+        stamp("chandy_lamport", tmp_path, digest="0" * 64)
     pipeline = one_query(tmp_path / "p", lambda rows: rows)
     with pytest.raises(UnverifiedProtocol, match="streamproof certify chandy_lamport"):
         pipeline.start(spark)
     pipeline.start(spark, certificate=Certificate.IGNORED).stop()
 
 
-def test_who_takes_no_waiver_suggests_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificate, "certified_digest", lambda _: None)
-    with pytest.raises(UnverifiedProtocol, match=r"certify flux, or pass Certificate.IGNORED$"):
-        certificate.check_certificate("flux")
-    with pytest.raises(UnverifiedProtocol, match="certify flux$"):
-        certificate.check_certificate("flux", waivable=False)
+def test_each_start_looks_at_what_is_loaded(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = one_query(tmp_path / "p", lambda rows: rows)
+    pipeline.start(spark).stop()
+    monkeypatch.setattr(chandy_lamport, "is_complete", lambda _: True)
+    with pytest.raises(UnverifiedProtocol, match=r"chandy_lamport\.is_complete"):
+        pipeline.start(spark)
 
 
 def test_a_driver_that_was_replaced_is_told(spark: SparkSession, tmp_path: Path) -> None:

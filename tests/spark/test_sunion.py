@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.lang import StreamproofError
-from streamproof.spark_bindings import certificate
 from streamproof.spark_bindings.errors import (
     UnsuitableSession,
     UnverifiedProtocol,
@@ -26,6 +26,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.sunion import TupleType, late_rows, sunion
 from tests.spark.merging import SCHEMA, Placed, Row, Streams, reference, rows_of, write_file
+from tests.stamped import stamp
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -252,9 +253,11 @@ def test_columns_are_found_by_name(spark: SparkSession) -> None:
 
 
 def test_a_protocol_that_was_changed_is_refused(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(certificate, "certified_digest", lambda _: "0" * 64)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
+    for protocol in ("sunion", "dpc"):
+        stamp(protocol, tmp_path, sources={"streamproof.lang": "0"})
     with pytest.raises(UnverifiedProtocol, match="was changed after it was certified"):
         sunion({"a": stream(spark)}, **GOOD)
 

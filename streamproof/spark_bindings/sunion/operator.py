@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from streamproof.protocols.dpc import Policy
-from streamproof.spark_bindings.certificate import Certificate, check_certificate
+from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.session import check_session
 from streamproof.spark_bindings.sunion.arguments import (
@@ -55,7 +55,7 @@ def sunion(
     margin: float = 0.9,
     partition_by: Sequence[str] | None = None,
     partitions: int | None = None,
-    certificate: Certificate = Certificate.REQUIRED,
+    certificate: Trust = Certificate.REQUIRED,
 ) -> DataFrame:
     """Merge streams into one that is the same whenever, and wherever, they are merged.
 
@@ -81,7 +81,8 @@ def sunion(
     partitions : how many serializers, at most 1000; by default as many as the session has shuffle
         partitions, if that is more than one. It is fixed for the life of a checkpoint; the shuffle
         partitions may change
-    certificate : IGNORED runs a protocol that was changed after it was certified
+    certificate : IGNORED runs a protocol that was changed after it was certified; `SignedBy` asks
+        for a signature, too
 
     Raises
     ------
@@ -92,9 +93,9 @@ def sunion(
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
     columns = check_columns(first, time, position, partition_by)
     check_session(first.sparkSession)
-    if certificate is not Certificate.IGNORED:
-        for protocol in PROTOCOLS:
-            check_certificate(protocol, claim="all who merge these streams see the same")
+    for protocol in PROTOCOLS:
+        claim = "all who merge these streams see the same"
+        check_certificate(protocol, claim, trust=certificate)
     shuffle = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(
         streams=tuple(sorted(inputs)),
