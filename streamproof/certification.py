@@ -198,7 +198,8 @@ def certify(
 
     Parameters
     ----------
-    anew : keep nothing
+    protocol, anew : which one, and whether to keep nothing of a former certificate
+    on_stage : called with what is being done
     key : the PEM file of an Ed25519 private key, to sign with
 
     Raises
@@ -206,6 +207,8 @@ def certify(
     NotCertifiable : if anything is not green, or was changed meanwhile
     UnknownModel, UnknownInvariant : if the protocol has no model or no invariant
     """
+    if key is not None:
+        sealed({}, key)  # a key that cannot sign is refused before anything takes time
     basis = basis_of(protocol)
     stale = PARTS if anew else stale_parts(protocol, basis)
     shown = {} if len(stale) == len(PARTS) else dict(stored_certificate(protocol) or {})
@@ -274,6 +277,7 @@ def certificate_of(protocol: str, basis: Basis, shown: Json) -> Json:
 
     Parameters
     ----------
+    protocol, basis : what it is about
     shown : what `explored_part` and `proof_part` give
     """
     return {

@@ -1,20 +1,20 @@
-"""A certificate says what was shown, about the text that is there now, and nothing else.
+"""Everything about a protocol is found out together, and several are verified side by side.
 
 Verifying a whole protocol takes a minute, so the slow tests do it; the fast ones compare the
-committed certificate with what it speaks of, and refuse to certify what is not green.
+committed certificate with what it speaks of.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import multiprocessing
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from streamproof.certification import basis_of, certify, stale_parts
+from streamproof.certified.record import DIRECTORY_VARIABLE, read_record
 from streamproof.checker import check
 from streamproof.checker.mutation import MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
@@ -26,16 +26,7 @@ from streamproof.models.verdict import ExitCode
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.protocols import chandy_lamport
-from streamproof.verification import (
-    NotCertifiable,
-    ProtocolReport,
-    certificate_of,
-    certificate_path,
-    model_files,
-    verify_protocol,
-    verify_protocols,
-    write_certificate,
-)
+from streamproof.verification import ProtocolReport, model_files, verify_protocols
 
 
 def small_report() -> ProtocolReport:
@@ -55,22 +46,23 @@ def small_report() -> ProtocolReport:
     )
 
 
-@pytest.fixture(scope="module")
-def report():
-    return small_report()
-
-
 @pytest.mark.parametrize("protocol", protocol_names())
 def test_the_committed_certificate_is_of_the_protocol_as_it_is(protocol):
-    certificate = json.loads(certificate_path(protocol).read_text(encoding="utf-8"))
-    assert certificate["digest"] == protocol_digest(protocol_module(protocol)), (
+    certificate, basis = read_record(protocol).content, basis_of(protocol)
+    same = (
+        certificate["digest"] == basis.digest,
+        certificate["sources"] == basis.sources,
+        certificate["made_from"]["models"] == basis.models,
+        certificate["made_from"]["invariant"] == basis.invariant,
+    )
+    assert all(same), (
         f"{protocol} was changed after it was certified. Run: streamproof certify {protocol}"
     )
 
 
 @pytest.mark.parametrize("protocol", protocol_names())
 def test_the_committed_certificate_names_every_model_size_and_mutant(protocol):
-    certificate = json.loads(certificate_path(protocol).read_text(encoding="utf-8"))
+    certificate = read_record(protocol).content
     files = model_files(protocol)
     sizes = {(model.__name__, size) for file in files for model in file.all for size in model.sizes}
     assert {(part["model"], part["size"]) for part in certificate["explored"]} == sizes
@@ -112,28 +104,6 @@ def test_the_digest_does_not_move_with_comments_and_local_names(tmp_path):
     assert same == protocol_digest(chandy_lamport)
 
 
-def test_a_green_report_is_certified(report, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        "streamproof.verification.certificate_path", lambda name: tmp_path / "new" / f"{name}.json"
-    )
-    assert report.exit_code is ExitCode.GREEN
-    written = json.loads(write_certificate(report).read_text(encoding="utf-8"))
-    assert written == json.loads(json.dumps(certificate_of(report)))
-    assert written["explored"][0]["distinct"] == 141
-
-
-def test_what_is_not_green_is_not_certified(report):
-    unproved = replace(report, proof=replace(report.proof, vacuous=("send/0",)))
-    survived = replace(report, mutation=MutationReport("chandy_lamport", ()))
-    unexplored = replace(report, checks=())
-    for bad in (unproved, survived):
-        assert bad.exit_code is ExitCode.UNDETERMINED
-        with pytest.raises(NotCertifiable, match="streamproof verify chandy_lamport"):
-            certificate_of(bad)
-    with pytest.raises(NotCertifiable):
-        certificate_of(unexplored)
-
-
 def test_an_unknown_protocol_is_refused_with_those_that_there_are():
     with pytest.raises(registry.UnknownModel, match="chandy_lamport"):
         protocol_module("paxos")
@@ -141,12 +111,19 @@ def test_an_unknown_protocol_is_refused_with_those_that_there_are():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", protocol_names())
-def test_the_committed_certificate_is_what_verifying_gives(protocol):
-    fresh = certificate_of(verify_protocol(protocol))
-    committed = json.loads(Path(certificate_path(protocol)).read_text(encoding="utf-8"))
-    for certificate in (fresh, committed):
-        del certificate["made_with"]
-    assert json.loads(json.dumps(fresh)) == committed
+def test_the_committed_certificate_is_what_verifying_gives(protocol, monkeypatch, tmp_path):
+    committed = read_record(protocol).content
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
+    certify(protocol)
+    fresh = read_record(protocol).content
+    for part in ("explored", "proof", "mutants_killed"):
+        assert fresh[part] == committed[part]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_the_committed_certificate_is_by_the_engines_as_they_are(protocol):
+    assert stale_parts(protocol, basis_of(protocol)) == ()
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ def check_seal(content: dict[str, Any], trusted: Sequence[Path] = ()) -> None:
 
     Parameters
     ----------
+    content : all that the file says
     trusted : PEM files with Ed25519 public keys; one of them must have signed
 
     Raises

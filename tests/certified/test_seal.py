@@ -13,13 +13,13 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
-    PublicFormat,
 )
 
 from streamproof.certified.record import DIRECTORY_VARIABLE, KEYS_VARIABLE
 from streamproof.certified.seal import NoSignatures, UnusableKey, sealed
 from streamproof.spark_bindings.certificate import Certificate, SignedBy, check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
+from tests.certified.keys import key_files
 from tests.stamped import stamp
 
 
@@ -150,19 +150,6 @@ def test_no_certificate_is_refused_with_where_it_was_looked_for(written):
 
 
 # --------------------------------------------------------------------------- signatures
-
-
-def key_files(directory, name):
-    """Write a pair of keys and return the paths of the private and the public one."""
-    key = Ed25519PrivateKey.generate()
-    private, public = directory / f"{name}.pem", directory / f"{name}.pub"
-    private.write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-    )
-    public.write_bytes(
-        key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    )
-    return private, public
 
 
 def sign(path, private):

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from streamproof import certification
+from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.cli import spark_examples
 from streamproof.cli.app import app
 from streamproof.cli.spark_examples import SparkExample
 from streamproof.models.verdict import ExitCode
+from streamproof.spark_bindings.certificate import SignedBy, check_certificate
 from tests.test_verification import small_report
 
 TOY = "tests/proofs/toy.py"
@@ -61,13 +64,59 @@ def test_prove_refuses_what_has_no_invariant():
     assert ran.exit_code == ExitCode.WRONG_USE
 
 
-def test_certify_writes_the_certificate(quick, monkeypatch, tmp_path):
+@pytest.fixture
+def certified(report, monkeypatch, tmp_path):
+    """A directory for certificates, and a small verification that is soon done."""
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
     monkeypatch.setattr(
-        "streamproof.verification.certificate_path", lambda name: tmp_path / f"{name}.json"
+        certification, "explore_protocol", lambda *_, **__: (report.checks, report.mutation)
     )
+    monkeypatch.setattr(certification, "prove", lambda _: report.proof)
+    return tmp_path
+
+
+def test_certify_writes_the_certificate(certified):
+    assert run("certify", "chandy_lamport", "--check").exit_code == ExitCode.UNDETERMINED
     ran = run("certify", "chandy_lamport", "--json")
     assert ran.exit_code == ExitCode.GREEN
-    assert (tmp_path / "chandy_lamport.json").is_file()
+    (told,) = json.loads(ran.stdout)["certificates"]
+    assert told["path"] == str(certified / "chandy_lamport.json")
+    assert told["certificate"] == json.loads(Path(told["path"]).read_text(encoding="utf-8"))
+    checked = run("certify", "chandy_lamport", "--check")
+    assert checked.exit_code == ExitCode.GREEN
+    assert checked.stdout == "chandy_lamport: certified as it is\n"
+
+
+def test_certify_tells_what_is_stale(certified):
+    ran = run("certify", "chandy_lamport", "egress", "--check", "--json")
+    assert json.loads(ran.stdout) == {
+        "stale": {name: ["explored", "proof"] for name in ("chandy_lamport", "egress")}
+    }
+    ran = run("certify", "egress", "--check")
+    assert ran.stdout == "egress: to be shown again: explored, proof\n"
+
+
+def test_certify_signs(certified, monkeypatch):
+    from tests.certified.keys import key_files
+
+    private, public = key_files(certified, "acme")
+    ran = run("certify", "chandy_lamport", "--sign", str(private))
+    assert ran.exit_code == ExitCode.GREEN
+    check_certificate("chandy_lamport", trust=SignedBy(public))
+
+
+def test_certify_refuses_a_key_that_cannot_sign_before_anything_is_verified(certified):
+    ran = run("certify", "chandy_lamport", "--sign", str(certified / "none.pem"))
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "openssl genpkey" in ran.stderr
+    assert "exploring" not in ran.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["egress", "--all"]])
+def test_certify_wants_names_or_all(arguments):
+    ran = run("certify", *arguments)
+    assert ran.exit_code == ExitCode.WRONG_USE
+    assert "chandy_lamport, dpc" in ran.stderr
 
 
 def test_verify_without_the_example_shows_one_table(quick, tmp_path):

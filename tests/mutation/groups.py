@@ -1,0 +1,109 @@
+"""What is mutated, how many mutants are drawn, and the tests that must kill them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Group:
+    """A room of the kernel of trust.
+
+    Attributes
+    ----------
+    modules : globs of files below `streamproof`
+    tests : paths below `tests`, those first that are soon done
+    sample : how many mutants are drawn; all if there are fewer
+    preload : libraries that the tests import anyway; each test process begins with them
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    sample: int
+    preload: tuple[str, ...] = ()
+
+    def files(self, package: Path) -> list[Path]:
+        """List the files to mutate."""
+        return sorted({path for glob in self.modules for path in package.glob(glob)})
+
+
+GROUPS = (
+    Group("lang", ("lang/*.py",), ("lang",), 130),
+    Group(
+        "arbiter",
+        ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),
+        (
+            "checker/test_reference.py",
+            "checker/test_properties.py",
+            "checker/test_liveness.py",
+            "checker/test_check.py",
+        ),
+        70,
+        ("networkx",),
+    ),
+    Group(
+        "native_code",
+        ("checker/native/code/*.py",),
+        (
+            "checker/native/test_edges.py",
+            "checker/native/test_engine.py",
+            "checker/native/test_killed.py",
+            "checker/native/test_rolled.py",
+            "checker/native/test_symmetry.py",
+            "checker/native/test_agreement.py",
+        ),
+        70,
+        ("numba", "llvmlite.binding", "networkx"),
+    ),
+    Group(
+        "kernels",
+        ("checker/native/kernels/*.py",),
+        (
+            "checker/native/test_kernels.py",
+            "checker/native/test_edges.py",
+            "checker/native/test_engine.py",
+        ),
+        40,
+        ("numba", "llvmlite.binding", "networkx"),
+    ),
+    Group(
+        "proofs",
+        ("proofs/*.py",),
+        (
+            "proofs/test_vacuous.py",
+            "proofs/test_surviving.py",
+            "proofs/test_induction.py",
+            "proofs/test_agreement.py",
+        ),
+        70,
+        ("z3", "networkx"),
+    ),
+    Group(
+        "bindings",
+        (
+            "spark_bindings/recorders.py",
+            "spark_bindings/recording.py",
+            "spark_bindings/retention.py",
+            "spark_bindings/standby/giving.py",
+            "spark_bindings/standby/incarnation.py",
+            "spark_bindings/standby/merging.py",
+            "spark_bindings/sunion/merge.py",
+            "spark_bindings/sunion/state.py",
+        ),
+        (
+            "spark/standby/test_giving.py",
+            "spark/standby/test_order.py",
+            "spark/standby/test_catch_up.py",
+            "spark/test_merge.py",
+            "spark/test_rows.py",
+            "spark/test_processor.py",
+            "spark/test_retention.py",
+            "spark/test_retention_races.py",
+            "spark/test_restore.py",
+        ),
+        50,
+        ("pyarrow", "pandas", "deltalake", "pyspark.sql"),
+    ),
+)
