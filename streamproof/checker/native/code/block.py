@@ -8,13 +8,26 @@ from llvmlite import ir
 
 from streamproof.checker.native.code.grounding import GroundModel
 from streamproof.checker.native.code.layout import Layout
-from streamproof.checker.native.code.terms import Term
+from streamproof.checker.native.code.terms import Term, check_width
 
 I1, I8, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(64)
 BYTES, WORDS, VOID = I8.as_pointer(), I64.as_pointer(), ir.VoidType()
 
 MULTIPLIERS: Final = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 """Odd numbers whose bits are well spread: 2**64 by the golden ratio, and that of `rrmxmx`."""
+
+
+def literal(number: int) -> ir.Constant:
+    """Write a number of a model: a value, or a bound of one. All of them come by here.
+
+    LLVM takes the lower 64 bits of whatever it is given, without a word.
+
+    Raises
+    ------
+    NumberTooLarge : if it is not a number that is computed with
+    """
+    check_width(number, number)
+    return I64(number)
 
 
 class Block:
@@ -56,7 +69,7 @@ class Block:
         node, build = self.ground.terms[term], self.build
         match node.operator, node.arguments:
             case "constant", (value,):
-                return I64(value)
+                return literal(value)
             case "cell", (cell,):
                 return self._cell(cell)
             case "not", (part,):
@@ -84,7 +97,7 @@ class Block:
         place, build = self.layout.fields[cell], self.build
         bits = build.and_(self.words[place.word], I64(place.mask))
         value = build.lshr(bits, I64(place.shift))
-        return build.add(value, I64(place.low)) if place.low else value
+        return build.add(value, literal(place.low)) if place.low else value
 
 
 def hash_of(build: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:

@@ -40,7 +40,17 @@ from typing import TypeAlias
 
 from llvmlite import ir
 
-from streamproof.checker.native.code.block import BYTES, I1, I8, I64, VOID, WORDS, Block, hash_of
+from streamproof.checker.native.code.block import (
+    BYTES,
+    I1,
+    I8,
+    I64,
+    VOID,
+    WORDS,
+    Block,
+    hash_of,
+    literal,
+)
 from streamproof.checker.native.code.canonical import F64, Representatives
 from streamproof.checker.native.code.grounding import GroundClaim, GroundCommand, GroundModel
 from streamproof.checker.native.code.layout import Layout
@@ -300,9 +310,9 @@ class _GroundExpand(Expand):
         kind = Event.LEFT_RANGE if declared.is_declared else Event.WIDEN
         tests = []
         if node.low < declared.low:
-            tests.append(build.icmp_signed("<", block.number(term), I64(declared.low)))
+            tests.append(build.icmp_signed("<", block.number(term), literal(declared.low)))
         if node.high > declared.high:
-            tests.append(build.icmp_signed(">", block.number(term), I64(declared.high)))
+            tests.append(build.icmp_signed(">", block.number(term), literal(declared.high)))
         for test in tests:
             with build.if_then(test, likely=False):
                 self.stop(kind, I64(action), I64(cell))
@@ -316,7 +326,7 @@ class _GroundExpand(Expand):
             place = self.layout.fields[cell]
             kept[place.word] &= ~place.mask
             value = block.number(term)
-            value = build.sub(value, I64(place.low)) if place.low else value
+            value = build.sub(value, literal(place.low)) if place.low else value
             added[place.word].append(build.shl(value, I64(place.shift)))
         target = []
         for word, mask, parts in zip(block.words, kept, added, strict=True):

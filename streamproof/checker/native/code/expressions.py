@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 from llvmlite import ir
 
-from streamproof.checker.native.code.block import I1, I64
+from streamproof.checker.native.code.block import I1, I64, literal
 from streamproof.checker.native.code.cells import Encoder
 from streamproof.checker.native.code.layout import WORD_BITS, Field
 from streamproof.checker.native.code.loops import each
@@ -168,6 +168,9 @@ class Evaluation:
             case Apply("or", parts, _):
                 return self._until(1, [partial(self.truth, part, bound) for part in parts])
             case Apply(("eq" | "lt" | "le") as operator, (left, right), _):
+                known = self._compared(operator, left, right)
+                if known is not None:
+                    return I1(known)
                 sign = {"eq": "==", "lt": "<", "le": "<="}[operator]
                 a, b = self.number(left, bound), self.number(right, bound)
                 return build.icmp_signed(sign, a, b)
@@ -184,7 +187,7 @@ class Evaluation:
         build = self.build
         match expr:
             case Const(value, sort):
-                return I64(self.known.encoder.number(value, sort))
+                return literal(self.known.encoder.number(value, sort))
             case Var():
                 return bound[expr]
             case Read():
@@ -201,6 +204,13 @@ class Evaluation:
                 return build.zext(self.truth(expr, bound), I64)
             case _:
                 assert_never(expr)
+
+    def _compared(self, operator: str, left: Expr, right: Expr) -> bool | None:
+        """Compare two numbers that lie apart, one of which may be too large to compute with."""
+        a, b = self.known.interval(left), self.known.interval(right)
+        if a[1] < b[0] or b[1] < a[0]:
+            return operator != "eq" and a[1] < b[0]
+        return None
 
     def all_of(self, parts: Iterable[Expr], bound: Bound) -> ir.Value:
         """Compute a conjunction, up to the first part that is false."""
@@ -306,4 +316,4 @@ class Evaluation:
         word, shift = array.at(build, place)
         value = build.lshr(build.load(build.gep(state, [word])), shift)
         value = build.and_(value, I64((1 << array.first.bits) - 1))
-        return build.add(value, I64(array.first.low))
+        return build.add(value, literal(array.first.low))

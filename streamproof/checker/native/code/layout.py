@@ -22,6 +22,11 @@ class Field:
     bits: int
     low: int
 
+    def __post_init__(self) -> None:
+        assert 0 <= self.bits <= WORD_BITS
+        assert 0 <= self.shift < WORD_BITS
+        assert self.shift + self.bits <= WORD_BITS
+
     @property
     def mask(self) -> int:
         """The bits of the field within its word."""
@@ -77,11 +82,15 @@ class Layout:
 
 
 def placed(fields: Iterable[Field]) -> list[Field]:
-    """Place fields one behind the other, wherever they are; none lies in two words."""
+    """Place fields one behind the other, wherever they are; none lies in two words.
+
+    A field without bits lies at the beginning of a word, since behind 64 bits nothing can lie: to
+    shift a word by 64 has no meaning.
+    """
     found, word, shift = [], 0, 0
     for field in fields:
         if shift + field.bits > WORD_BITS:
             word, shift = word + 1, 0
-        found.append(replace(field, word=word, shift=shift))
+        found.append(replace(field, word=word, shift=shift if field.bits else 0))
         shift += field.bits
     return found

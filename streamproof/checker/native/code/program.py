@@ -52,7 +52,7 @@ STATES = (WORDS, COUNT)
 """Packed states, and how many of them count."""
 FIRST = (COUNT, COUNT, *STATES)
 """What the functions give and take that find the first of some states."""
-VERSION = 14
+VERSION = 15
 """Raised when the same model would be compiled to something else."""
 
 

@@ -15,7 +15,7 @@ from types import CodeType
 
 from llvmlite import ir
 
-from streamproof.checker.native.code.block import I64
+from streamproof.checker.native.code.block import I64, literal
 from streamproof.checker.native.code.canonical import Representatives
 from streamproof.checker.native.code.cells import Cell, Encoder, Keys
 from streamproof.checker.native.code.codegen import (
@@ -208,7 +208,7 @@ class _RolledExpand(Expand):
         if update.variable not in self.known.arrays:
             return  # it has no cells
         build, array = self.build, self.known.arrays[update.variable]
-        low, high = I64(array.first.low), I64(array.high)
+        low, high = literal(array.first.low), literal(array.high)
         with each(build, I64(array.count)) as place:
             keys = self.known.keys_at(build, update.keys, place)
             value = at.number(update.value, {**bound, **keys})
@@ -304,7 +304,7 @@ def _tables(module: ir.Module, values: Mapping[str, Sequence[int]]) -> dict[str,
         kind = ir.ArrayType(I64, len(numbers))
         table = ir.GlobalVariable(module, kind, f"table {name}")
         table.global_constant, table.linkage = True, "internal"
-        table.initializer = kind([I64(number) for number in numbers])
+        table.initializer = kind([literal(number) for number in numbers])
         tables[name] = table
     return tables
 
