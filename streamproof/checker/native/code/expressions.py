@@ -79,18 +79,30 @@ class Expressions:
     Attributes
     ----------
     arrays : where the variables that change lie, by name
-    tables : the values of constants and of variables that never change, by name
-    hulls : what these lie between
+    values : those of constants and of variables that never change, at all keys, by name
     """
 
     def __init__(
         self,
         encoder: Encoder,
+        module: ir.Module,
         arrays: Mapping[str, Array],
-        tables: Mapping[str, ir.GlobalVariable],
-        hulls: Mapping[str, tuple[int, int]],
+        values: Mapping[str, Sequence[int]],
     ) -> None:
-        self.encoder, self.arrays, self.tables, self.hulls = encoder, arrays, tables, hulls
+        self.encoder, self.module, self.arrays, self.values = encoder, module, arrays, values
+        self._hulls = {name: (min(part), max(part)) for name, part in values.items() if part}
+        self._tables: dict[str, ir.GlobalVariable] = {}
+
+    def table(self, name: str) -> ir.GlobalVariable:
+        """Write values that never change, if they are asked for."""
+        if name not in self._tables:
+            numbers = self.values[name]
+            kind = ir.ArrayType(I64, len(numbers))
+            table = ir.GlobalVariable(self.module, kind, f"table {name}")
+            table.global_constant, table.linkage = True, "internal"
+            table.initializer = kind([literal(number) for number in numbers])
+            self._tables[name] = table
+        return self._tables[name]
 
     def over(
         self, build: ir.IRBuilder, state: ir.Value, after: ir.Value | None = None
@@ -128,7 +140,7 @@ class Expressions:
                 name = variable.removeprefix(f"{AFTER}.")
                 if name in self.arrays:
                     return self.arrays[name].first.low, self.arrays[name].high
-                return self.hulls.get(name, (0, 0))  # without cells it is never read
+                return self._hulls.get(name, (0, 0))  # without cells it is never read
             case Apply(("add" | "sub" | "mul") as operator, (left, right), _):
                 a, b = self.interval(left), self.interval(right)
                 join = {"add": int.__add__, "sub": int.__sub__, "mul": int.__mul__}[operator]
@@ -308,8 +320,8 @@ class Evaluation:
         name, state = (rest, self.after) if first == AFTER else (read.variable, self.state)
         keys = [(key.sort, self.number(key, bound)) for key in read.keys]
         place = self.known.position(build, keys)
-        if name in self.known.tables:
-            return build.load(build.gep(self.known.tables[name], [I64(0), place]))
+        if name in self.known.values:
+            return build.load(build.gep(self.known.table(name), [I64(0), place]))
         if name not in self.known.arrays:
             return I64(0)  # it has no cells, so this is never run
         array = self.known.arrays[name]

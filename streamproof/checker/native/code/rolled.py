@@ -103,8 +103,7 @@ def write_rolled_module(
     module = ir.Module("streamproof")
     arrays = _arrays(cells, layout.fixed)
     values = _values(encoder, layout.fixed)
-    hulls = {name: (min(part), max(part)) for name, part in values.items() if part}
-    known = Expressions(encoder, arrays, _tables(module, values), hulls)
+    known = Expressions(encoder, module, arrays, values)
     representatives = Representatives(module, symmetry, layout) if symmetry else None
     _RolledExpand(module, layout, representatives, known, premise).write()
     write_hash(module, layout)
@@ -295,18 +294,6 @@ def _values(encoder: Encoder, fixed: Mapping[int, int]) -> dict[str, list[int]]:
     for number, value in fixed.items():
         values.setdefault(encoder.places[number][0].name, []).append(value)
     return values
-
-
-def _tables(module: ir.Module, values: Mapping[str, Sequence[int]]) -> dict[str, ir.GlobalVariable]:
-    """Write values that never change."""
-    tables = {}
-    for name, numbers in values.items():
-        kind = ir.ArrayType(I64, len(numbers))
-        table = ir.GlobalVariable(module, kind, f"table {name}")
-        table.global_constant, table.linkage = True, "internal"
-        table.initializer = kind([literal(number) for number in numbers])
-        tables[name] = table
-    return tables
 
 
 def _terms(encoder: Encoder) -> Iterator[int]:
