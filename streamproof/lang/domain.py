@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
-from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.errors import StreamproofError, WrongDefinition
 
 E = TypeVar("E", bound=Hashable)
 
@@ -94,6 +94,10 @@ class Domain(Generic[E]):
     ) -> Any:
         """Quantify over a domain whose size is left open; the tracer's own domains override it."""
         raise NotImplementedError(self, kind, domains, function)
+
+    def mixture(self, domains: tuple[Domain[Any], ...]) -> StreamproofError:
+        """Refuse domains of which only some have a size; the tracer's own domains override it."""
+        return WrongDefinition(f"some of these domains have a size and some have none: {domains}")
 
     def __iter__(self) -> Iterator[E]:
         return iter(self.elements)

@@ -15,6 +15,7 @@ from streamproof.lang.domain import Domain
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.form import Command, Update
 from streamproof.lang.map import Map
+from streamproof.lang.records import assembled
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, Sort
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -154,7 +155,7 @@ def rebuild(
                 field: rebuild(part, domains, value, f"{name}.{field}" if name else field, keys)
                 for field, part in fields
             }
-            return cls(**parts)
+            return assembled(cls, parts)
         case MapSort(key_sorts, part):
             over = [domains[key.name] for key in key_sorts]
             return Map.build(

@@ -3,33 +3,40 @@
 A run follows a list of answers to the questions that it asks (`decide`); the first question without
 an answer is taken to be true, and the other answer is queued. Nothing is parsed: Python itself runs
 `if`, `and`, `or`, `not`, `in`, `match` and chained comparisons.
+
+A path ends in a refusal if anything on the way had no symbolic reading, whatever the function made
+of the error, if its code may see that a value is symbolic, or if something outside of it changed.
 """
 
 from __future__ import annotations
 
-import contextvars
 import dataclasses
-import functools
 import itertools
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path as FilePath
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 from streamproof.lang.claims import claim_text
 from streamproof.lang.errors import Disabled, Untraceable
-from streamproof.lang.expr import FALSE, Apply, Const, Expr, conjuncts, equal, negate
-from streamproof.lang.sorts import EnumSort
+from streamproof.lang.expr import FALSE, Const, Expr, negate
+from streamproof.lang.guarded import is_guarded
+from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.refusals import (
+    location_of,
+    noted,
+    refused_at,
+    refused_error,
+    untraceable,
+)
+from streamproof.lang.runs import Run, current_run, running
+from streamproof.lang.watch import watching
 
 PATHS_MAX = 256
 """Paths of one action, or of one merged lambda, before it is refused."""
-
-_HERE = FilePath(__file__).parent
 
 
 class Ending(Enum):
@@ -64,41 +71,6 @@ class Path:
         return tuple(asked if answer else negate(asked) for asked, answer in self.decisions)
 
 
-@dataclass
-class _Run:
-    """One execution, and what it has learned so far."""
-
-    prefix: tuple[bool, ...]
-    outer: _Run | None
-    decisions: list[tuple[Expr, bool]] = field(default_factory=list)
-    facts: dict[Expr, bool] = field(default_factory=dict)
-    claims: list[tuple[Expr, str]] = field(default_factory=list)
-    premises: list[tuple[CodeType, Expr]] = field(default_factory=list)
-
-    def known(self, condition: Expr) -> bool | None:
-        """Look a condition up among the answers given so far, here or further out."""
-        if condition in self.facts:
-            return self.facts[condition]
-        if _enum_test(condition) and self._is_another_member(condition):
-            return False
-        return self.outer.known(condition) if self.outer else None
-
-    def learn(self, condition: Expr, answer: bool) -> None:
-        held = condition if answer else negate(condition)
-        for fact in (held, *conjuncts(held)):
-            self.facts[fact] = True
-            self.facts[negate(fact)] = False
-
-    def _is_another_member(self, condition: Expr) -> bool:
-        assert isinstance(condition, Apply)
-        subject, member = condition.arguments
-        assert isinstance(member, Const)
-        assert isinstance(member.value, Enum)
-        others = (other for other in type(member.value) if other is not member.value)
-        return any(self.facts.get(equal(subject, Const(o, member.sort)), False) for o in others)
-
-
-_current: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("run", default=None)
 _fresh = itertools.count()
 
 
@@ -111,7 +83,7 @@ def decide(condition: Expr) -> bool:
     """Answer a symbolic truth: by what is known on this path, or by forking the run."""
     if isinstance(condition, Const):
         return bool(condition.value)
-    run = _current.get()
+    run = current_run()
     if run is None:
         raise untraceable(
             "a symbolic value was asked for its truth outside a trace",
@@ -121,7 +93,12 @@ def decide(condition: Expr) -> bool:
     if known is not None:
         return known
     asked = len(run.decisions)
-    answer = run.prefix[asked] if asked < len(run.prefix) else True
+    before, answer = run.prefix[asked] if asked < len(run.prefix) else (condition, True)
+    if before != condition:
+        raise untraceable(
+            f"it asks {condition} where it asked {before} before, so runs of it are not alike",
+            "Let it depend on its arguments alone, and on nothing that is kept between two runs",
+        )
     if asked >= PATHS_MAX:
         raise untraceable(
             f"it asked more than {PATHS_MAX} questions on one path, as a symbolic loop does",
@@ -134,14 +111,20 @@ def decide(condition: Expr) -> bool:
 
 def break_claim(condition: Expr, where: str) -> None:
     """Note that a claim inside a merged lambda fails under a condition."""
-    run = _current.get()
+    run = current_run()
     if run is not None and condition != FALSE:
+        if is_guarded(sys._getframe()):  # noqa: SLF001 - how a frame is had
+            raise untraceable(
+                "a claim stands inside a lambda, and around that a `try` or `with`, which would "
+                "catch what the first element raises that breaks it",
+                "Write assert forall(...) outside of it, or take the `try` away",
+            )
         run.claims.append((condition, where))
 
 
 def ask_premise(code: CodeType, condition: Expr) -> None:
     """Note under which condition the premise of an `implies` holds."""
-    run = _current.get()
+    run = current_run()
     if run is not None:
         run.premises.append((code, condition))
 
@@ -154,47 +137,61 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
     Untraceable : if it does what has no symbolic reading, or has more than `PATHS_MAX` paths
     """
     found: list[Path] = []
-    pending: list[tuple[bool, ...]] = [()]
+    pending: list[tuple[tuple[Expr, bool], ...]] = [()]
     while pending:
         prefix = pending.pop()
-        run = _Run(prefix, _current.get())
-        with _running(run):
-            ending, value = _run_once(function, name)
-        answers = tuple(answer for _, answer in run.decisions)
+        run = Run(prefix, current_run())
+        ending, value = _run_path(function, name, run)
+        decisions = tuple(run.decisions)
         pending.extend(
-            (*answers[:index], False)
-            for index in range(len(prefix), len(answers))
-            if answers[index]
+            (*decisions[:index], (decisions[index][0], False))
+            for index in range(len(prefix), len(decisions))
+            if decisions[index][1]
         )
-        noted = tuple(run.claims), tuple(run.premises)
-        found.append(Path(tuple(run.decisions), ending, value, *noted))
+        learned = tuple(run.claims), tuple(run.premises)
+        found.append(Path(decisions, ending, value, *learned))
         if len(found) > PATHS_MAX:
-            raise Untraceable(
-                name,
-                _location_of(function),
-                f"it has more than {PATHS_MAX} paths",
-                "Split it into several actions, or move conditions into forall, exists or Map.map",
+            remedy = (
+                "Split it into several actions, or move conditions into forall, exists or Map.map"
             )
+            what = f"it has more than {PATHS_MAX} paths"
+            raise noted(Untraceable(name, location_of(function), what, remedy))
     return found
 
 
-@contextmanager
-def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
-    """Name a function that has already ended, where its result turns out to be wrong."""
-    try:
-        yield
-    except Untraceable as error:
-        place = _location_of(function)
-        raise Untraceable(name, place, error.what, error.remedy) from error
+def _run_path(function: Callable[[], Any], name: str, run: Run) -> tuple[Ending, Any]:
+    """Follow one path to its end, and raise what was refused on the way, whoever caught it."""
+    run.memory.watch(function)
+    with running(run):
+        try:
+            with watching():
+                ended = _run_once(function, name)
+        except Untraceable as error:
+            noted(error)
+            raise (run.refusal or error) from None
+        _refuse_change(run, name, function)
+    refused = run.refusal or run.doubt
+    if refused is not None:
+        raise refused
+    return ended
 
 
-@contextmanager
-def _running(run: _Run) -> Iterator[None]:
-    token = _current.set(run)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def _refuse_change(run: Run, name: str, function: Callable[..., Any]) -> None:
+    changed = run.memory.changed()
+    if changed is None:
+        return
+    what, place = changed
+    remedy = (
+        "A function is traced once a path, and a lambda once for all elements: let it depend on "
+        "its arguments alone, and return all that it finds"
+    )
+    code = next(iter(run.entered.values()), None)
+    if place is None and code is not None:
+        place = code, code.co_firstlineno
+    if place is not None:
+        noted(refused_at(*place, f"it {what}", remedy))
+    else:
+        noted(Untraceable(name, location_of(function), f"it {what}", remedy))
 
 
 def _run_once(function: Callable[[], Any], name: str) -> tuple[Ending, Any]:
@@ -203,61 +200,24 @@ def _run_once(function: Callable[[], Any], name: str) -> tuple[Ending, Any]:
     except Disabled:
         return Ending.DISABLED, None
     except AssertionError as broken:
+        if not _is_claim(broken):
+            raise refused_error(broken, name, "Please report it: streamproof is wrong") from broken
         return Ending.BROKEN_CLAIM, claim_text(broken)
     except Untraceable:
         raise
     except dataclasses.FrozenInstanceError as error:
-        raise _refused(
+        raise refused_error(
             error, name, "Give a changed copy: dataclasses.replace(record, ...)"
         ) from error
     except RecursionError as error:
         remedy = "Recursion on a symbolic value never ends: use a quantifier or Map.map"
-        raise Untraceable(
-            name, _location_of(function), "it recursed without end", remedy
-        ) from error
+        raise Untraceable(name, location_of(function), "it recursed without end", remedy) from error
     except Exception as error:
         remedy = "A transition must run without errors on every state that its guard admits"
-        raise _refused(error, name, remedy) from error
+        raise refused_error(error, name, remedy) from error
 
 
-def _refused(error: Exception, name: str, remedy: str) -> Untraceable:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
-    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown place"
-    function = frames[-1].name if frames else name
-    return Untraceable(function, place, f"{type(error).__name__}: {error}", remedy)
-
-
-def untraceable(what: str, remedy: str) -> Untraceable:
-    """Refuse what the innermost function outside `streamproof.lang` is doing."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - how a frame is had
-    while frame is not None and _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None:
-        return Untraceable("a function", "unknown place", what, remedy)
-    code = frame.f_code
-    return Untraceable(code.co_name, f"{code.co_filename}:{frame.f_lineno}", what, remedy)
-
-
-def _is_ours(filename: str) -> bool:
-    is_generated = filename.startswith("<")  # by dataclasses, as the setter of a frozen record
-    return (
-        is_generated
-        or FilePath(filename).parent == _HERE
-        or filename.endswith(("dataclasses.py", "enum.py"))
-    )
-
-
-def _location_of(function: Callable[..., Any]) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
-    code = getattr(function, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
-
-
-def _enum_test(condition: Expr) -> bool:
-    return (
-        isinstance(condition, Apply)
-        and condition.operator == "eq"
-        and isinstance(condition.arguments[1], Const)
-        and isinstance(condition.arguments[1].sort, EnumSort)
-    )
+def _is_claim(broken: AssertionError) -> bool:
+    """Tell a claim of the user from one that streamproof makes about itself."""
+    *_, (frame, _) = traceback.walk_tb(broken.__traceback__)
+    return origin_of(frame.f_code) is not Origin.LANGUAGE

@@ -137,6 +137,7 @@ def domains_of(arguments: list[Any]) -> tuple[Domain[Any], ...]:
 
 def is_open(domains: tuple[Domain[Any], ...]) -> bool:
     """Tell whether the domains' sizes were left open, which only the tracer does."""
-    if len({domain.is_open for domain in domains}) > 1:
-        raise WrongDefinition(f"some of these domains have a size and some have none: {domains}")
-    return domains[0].is_open
+    unsized = [domain for domain in domains if domain.is_open]
+    if unsized and len(unsized) < len(domains):
+        raise unsized[0].mixture(domains)
+    return bool(unsized)

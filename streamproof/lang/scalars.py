@@ -1,24 +1,52 @@
-"""Symbolic scalars: they behave like plain ones, and write down what is done with them."""
+"""Symbolic scalars: they behave like plain ones, and write down what is done with them.
+
+Whatever could tell one from a plain value is answered as the plain value would, or refused: what
+`operators.py` lists, attributes, text. Its class, which `isinstance` and class patterns ask for, is
+that of the plain value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NoReturn, assert_never
 
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Expr
-from streamproof.lang.fork import decide, untraceable
+from streamproof.lang.fork import decide
+from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.refusals import untraceable
+from streamproof.lang.runs import current_run
 from streamproof.lang.sorts import BoolSort, ElementSort, EnumSort, IntSort, ScalarSort
+from streamproof.lang.text import may_tell
+from streamproof.lang.watch import unwatched_methods
 
 
+@unwatched_methods
 class Symbolic:
     """A scalar that is known only as an expression."""
 
     __slots__ = ("expr",)
 
     def __init__(self, expr: Expr) -> None:
-        self.expr = expr
+        object.__setattr__(self, "expr", expr)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return _plain_class(object.__getattribute__(self, "expr"))
+        if is_visible(name):
+            return object.__getattribute__(self, name)
+        raise untraceable(
+            f"it asks for the attribute {name} of the symbolic value "
+            f"{object.__getattribute__(self, 'expr')}",
+            "Compare the value with ==, or keep what is wanted in a field or a Map beside it",
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise untraceable(
+            f"it sets {name} of a symbolic value", "Return a changed copy of a record"
+        )
 
     def __eq__(self, other: object) -> Any:
         return SymbolicBool(ex.equal(self.expr, self._lift(other)))
@@ -32,35 +60,84 @@ class Symbolic:
             "Use a Map over a Domain, which takes symbolic keys",
         )
 
-    def __index__(self) -> int:
-        raise untraceable(
-            f"the symbolic value {self!r} is used as an index, a size or a loop bound",
-            "Use a Map over a Domain, and forall, exists or Map.map instead of a loop",
-        )
+    def __copy__(self) -> Symbolic:
+        return self
 
-    def __float__(self) -> float:
-        raise untraceable("it converts a symbolic value to a float", _NO_FLOATS)
-
-    def __iter__(self) -> Iterator[Any]:
-        raise untraceable(f"it iterates over the symbolic value {self!r}", "Use forall or Map.map")
-
-    def __len__(self) -> int:
-        raise untraceable(
-            f"it asks for the length of the symbolic value {self!r}", "Keep a count beside it"
-        )
+    def __deepcopy__(self, _memo: object) -> Symbolic:
+        return self
 
     def __repr__(self) -> str:
-        from streamproof.lang.show import show
+        text = _text(self)
+        refuse_text(text)
+        return text
 
-        return show(self.expr)
+    __str__ = __repr__
+
+    def __format__(self, _spec: str) -> str:
+        text = _text(self)
+        refuse_text(text)
+        return text
 
     def _lift(self, other: object) -> Expr:
         return lift(other, self.expr.sort)
 
 
-_NO_FLOATS = "Machines count in whole numbers: scale to an int, as from seconds to milliseconds"
+def _text(value: Symbolic) -> str:
+    from streamproof.lang.show import show
+
+    return show(value.expr)
 
 
+def _plain_class(expr: Expr) -> type:
+    match expr.sort:
+        case BoolSort():
+            return bool
+        case IntSort():
+            return int
+        case EnumSort(cls):
+            return cls
+        case ElementSort():
+            if not is_visible("__class__", 3):
+                raise untraceable(
+                    f"it asks for the class of the element {expr}, which is open: a Domain may be "
+                    "given elements of any class",
+                    "Compare elements by ==",
+                )
+            return SymbolicElement
+        case _:
+            assert_never(expr.sort)
+
+
+_OF_ANY = ("__class__", "__copy__", "__deepcopy__")
+
+
+def is_visible(name: str, depth: int = 2, public: tuple[str, ...] = ()) -> bool:
+    """Tell whether an attribute of a symbolic value may be seen.
+
+    Parameters
+    ----------
+    name : of the attribute
+    depth : of the frame that asks for it, counted from here
+    public : what anyone may ask for
+    """
+    if name in public or current_run() is None:
+        return True
+    origin = origin_of(sys._getframe(depth).f_code)  # noqa: SLF001 - who asks
+    return origin is Origin.LANGUAGE or (origin is not Origin.USER and name in _OF_ANY)
+
+
+def refuse_text(text: str) -> None:
+    """Refuse to give the text of a symbolic value where it might decide something."""
+    frame = sys._getframe(2)  # noqa: SLF001 - who asks
+    if current_run() is not None and not may_tell(frame):
+        raise untraceable(
+            f"it makes text of the symbolic value {text}, which is other text than in a plain run",
+            "Compare values, not their text. The reason that a property returns, and the message "
+            "of an assert or a require, may have text of values in it where they are written down",
+        )
+
+
+@unwatched_methods
 class SymbolicBool(Symbolic):
     """A symbolic truth value. Asking for its truth forks the run."""
 
@@ -80,6 +157,7 @@ class SymbolicBool(Symbolic):
     __ror__ = __or__
 
 
+@unwatched_methods
 class SymbolicInt(Symbolic):
     """A symbolic integer."""
 
@@ -121,24 +199,6 @@ class SymbolicInt(Symbolic):
     def __ge__(self, other: object) -> SymbolicBool:
         return SymbolicBool(ex.less_equal(self._lift(other), self.expr))
 
-    def __truediv__(self, _other: object) -> NoReturn:
-        raise untraceable("it divides a symbolic integer, which gives a float", _NO_FLOATS)
-
-    __rtruediv__ = __truediv__
-
-    def __floordiv__(self, _other: object) -> NoReturn:
-        raise untraceable(
-            "it divides a symbolic integer",
-            "Compare products instead: write a < k * b for a // b < k",
-        )
-
-    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __floordiv__
-
-    def __pow__(self, _other: object) -> NoReturn:
-        raise untraceable("it takes a power of a symbolic integer", "Multiply as often as needed")
-
-    __rpow__ = __pow__
-
 
 class SymbolicEnum(Symbolic):
     """A symbolic member of an `Enum`."""
@@ -176,11 +236,15 @@ def lift(value: object, sort: ScalarSort) -> Expr:
     ------
     Untraceable : if it is a float, or of another sort; comparing an Enum with an int is such a case
     """
-    if isinstance(value, float):
-        raise untraceable(f"it computes with the float {value!r}", _NO_FLOATS)
-    expr = value.expr if isinstance(value, Symbolic) else None
-    if expr is None and isinstance(value, bool | int | Enum):
-        expr = ex.literal(value)
+    if is_symbolic(value):
+        expr: Expr | None = value.expr  # type: ignore[attr-defined]
+    elif isinstance(value, float):
+        raise untraceable(f"it computes with the float {value!r}", NO_FLOATS)
+    else:
+        is_plain = type(value) in (bool, int) or (
+            isinstance(value, Enum) and not isinstance(sort, IntSort)
+        )
+        expr = ex.literal(value) if is_plain else None  # type: ignore[arg-type]
     if expr is not None and (
         expr.sort == sort or (isinstance(expr.sort, IntSort) and isinstance(sort, IntSort))
     ):
@@ -189,3 +253,31 @@ def lift(value: object, sort: ScalarSort) -> Expr:
         f"it compares or combines a value of sort {sort} with {value!r}, which is none",
         f"Use values of sort {sort} on both sides; in plain Python this comparison is always False",
     )
+
+
+def is_symbolic(value: object) -> bool:
+    """Tell a symbolic scalar from a plain one, which `isinstance` takes it for."""
+    return issubclass(type(value), Symbolic)
+
+
+NO_FLOATS = "Machines count in whole numbers: scale to an int, as from seconds to milliseconds"
+
+
+def _refusing(what: str, remedy: str) -> Callable[..., NoReturn]:
+    def refuse(self: Symbolic, *_others: object) -> NoReturn:
+        raise untraceable(what.format(value=f"the symbolic value {self!r}"), remedy)
+
+    return refuse
+
+
+def _refuse_the_rest() -> None:
+    """Refuse every operation of Python that plain values have and the language has not."""
+    from streamproof.lang.operators import REFUSED, symbols
+
+    for name, (what, remedy) in REFUSED.items():
+        for method in symbols(name):
+            if method not in vars(Symbolic):
+                setattr(Symbolic, method, _refusing(what, remedy))
+
+
+_refuse_the_rest()

@@ -6,7 +6,7 @@ import dataclasses
 import types
 import typing
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, Flag
 from typing import Any, TypeAlias, TypeVar
 
 from streamproof.lang.domain import Domain, Element
@@ -167,12 +167,26 @@ def _plain_class(annotation: type) -> Sort:
     if annotation is int:
         return IntSort()
     if issubclass(annotation, Enum):
-        return EnumSort(annotation)
+        return _enum(annotation)
     if issubclass(annotation, Element):
         return ElementSort(annotation.__name__)
     if dataclasses.is_dataclass(annotation):
         return record_sort(annotation)
     raise _unknown(annotation)
+
+
+def _enum(cls: type[Enum]) -> EnumSort:
+    if issubclass(cls, Flag):
+        raise WrongDefinition(
+            f"{cls.__name__} is a Flag, whose values are more than its members, so they cannot be "
+            "told apart by them. Give each flag a field of its own, a bool"
+        )
+    if cls.__eq__ not in (Enum.__eq__, int.__eq__, str.__eq__):
+        raise WrongDefinition(
+            f"{cls.__name__} has an equality of its own, so its members may be taken for each "
+            "other. Leave __eq__ out"
+        )
+    return EnumSort(cls)
 
 
 def _map(arguments: tuple[Any, ...]) -> MapSort:

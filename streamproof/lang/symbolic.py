@@ -10,23 +10,35 @@ from typing import Any
 
 from streamproof.lang import expr as ex
 from streamproof.lang.domain import Domain, Element
+from streamproof.lang.errors import StreamproofError
 from streamproof.lang.expr import Expr, Var
-from streamproof.lang.fork import (
-    Ending,
-    Path,
-    ask_premise,
-    break_claim,
-    fresh_name,
-    paths,
-    untraceable,
-)
+from streamproof.lang.fork import Ending, Path, ask_premise, break_claim, fresh_name, paths
 from streamproof.lang.map import Map
-from streamproof.lang.scalars import Symbolic, SymbolicBool, lift, scalar
-from streamproof.lang.sorts import DomainSort, ElementSort, MapSort, RecordSort, ScalarSort, Sort
+from streamproof.lang.records import assembled, refuse_own_equality
+from streamproof.lang.refusals import quantifiers_over, untraceable
+from streamproof.lang.runs import current_run
+from streamproof.lang.scalars import (
+    SymbolicBool,
+    is_symbolic,
+    is_visible,
+    lift,
+    refuse_text,
+    scalar,
+)
+from streamproof.lang.sorts import (
+    DomainSort,
+    ElementSort,
+    MapSort,
+    RecordSort,
+    ScalarSort,
+    Sort,
+)
+from streamproof.lang.watch import unwatched_methods
 
 # --------------------------------------------------------------------------- maps and domains
 
 
+@unwatched_methods
 class OpenDomain(Domain[Any]):
     """A domain whose size is left open."""
 
@@ -35,7 +47,16 @@ class OpenDomain(Domain[Any]):
 
     def __init__(self, sort: ElementSort) -> None:
         self.name, self.sort = sort.name, sort
-        self._hash = hash(sort)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return Domain
+        if is_visible(name, public=("elements",)):
+            return object.__getattribute__(self, name)
+        raise untraceable(
+            f"it asks for the attribute {name} of the domain {_name_of(self)}, which is open",
+            "Write forall, exists and count over the domain, and Map.build for a map",
+        )
 
     @property
     def elements(self) -> Any:  # type: ignore[override]  # there is none to be listed
@@ -61,12 +82,26 @@ class OpenDomain(Domain[Any]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenDomain) and self.sort == other.sort
 
-    __hash__ = Domain.__hash__
+    def __hash__(self) -> int:
+        raise untraceable(
+            f"the domain {self.name} is used as a key of a dict", "Compare domains by =="
+        )
+
+    def mixture(self, domains: tuple[Domain[Any], ...]) -> StreamproofError:
+        """Refuse to range over domains with a size as well."""
+        error = super().mixture(domains)
+        return untraceable(str(error), "Range over domains of the model alone")
+
+    def __bool__(self) -> bool:
+        raise untraceable(
+            f"it asks whether the domain {self.name} has elements, whose size is open",
+            f"Write exists({self.name.lower()}s, lambda _: True)",
+        )
 
     def __iter__(self) -> Iterator[Any]:
         raise untraceable(
             f"it iterates over the domain {self.name}, whose size is open",
-            f"{_quantifiers(f'{self.name.lower()}s')}, and Map.map where a map is made",
+            f"{quantifiers_over(f'{self.name.lower()}s')}, and Map.map where a map is made",
         )
 
     def __len__(self) -> int:
@@ -81,9 +116,18 @@ class OpenDomain(Domain[Any]):
         raise untraceable(f"it looks for a member of {self.name}", "Compare elements by ==")
 
     def __repr__(self) -> str:
+        refuse_text(f"Domain({self.name})")
         return f"Domain({self.name})"
 
 
+def _name_of(domain: OpenDomain) -> str:
+    return domain.name
+
+
+_OF_A_MAP = ("build", "domains", "fill", "items", "map", "map_items", "set")
+
+
+@unwatched_methods
 class SymbolicMap(Map[Any, Any]):
     """A map as a function: bound variables for the keys, and the value in terms of them."""
 
@@ -91,6 +135,16 @@ class SymbolicMap(Map[Any, Any]):
 
     def __init__(self, variables: tuple[Var, ...], body: Any) -> None:
         self.variables, self.body = variables, body
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return Map
+        if is_visible(name, public=_OF_A_MAP):
+            return object.__getattribute__(self, name)
+        raise untraceable(
+            f"it asks for the attribute {name} of a symbolic map",
+            f"A map has {', '.join(_OF_A_MAP)}; compare maps by ==",
+        )
 
     @property
     def domains(self) -> tuple[Domain[Any], ...]:
@@ -125,8 +179,8 @@ class SymbolicMap(Map[Any, Any]):
     def __iter__(self) -> Iterator[Any]:
         raise untraceable(
             "it iterates over a symbolic map, whose size is open",
-            f"{_quantifiers('m')}, which range over the keys of a map m, and Map.map_items where a "
-            "map is made. A sum of its values is kept in a field beside it",
+            f"{quantifiers_over('m')}, which range over the keys of a map m, and Map.map_items "
+            "where a map is made. A sum of its values is kept in a field beside it",
         )
 
     def __len__(self) -> int:
@@ -137,8 +191,14 @@ class SymbolicMap(Map[Any, Any]):
         )
 
     def __eq__(self, other: object) -> Any:
-        if not isinstance(other, SymbolicMap):
+        if not issubclass(type(other), SymbolicMap):
+            if isinstance(other, Map):
+                raise untraceable(
+                    "it compares a map of the state with one over a domain that has a size",
+                    "Make the other map a field of the model, or by Map.fill or Map.build here",
+                )
             return NotImplemented
+        assert isinstance(other, SymbolicMap)
         mine = self[_as_key(self.variables)]
         same = equal_values(mine, other[_as_key(self.variables)])
         return SymbolicBool(ex.quantify("forall", self.variables, same))
@@ -147,11 +207,15 @@ class SymbolicMap(Map[Any, Any]):
         same = self.__eq__(other)
         return same if same is NotImplemented else SymbolicBool(ex.negate(same.expr))
 
+    def __bool__(self) -> bool:
+        raise untraceable("it asks for the truth of a symbolic map", "Compare maps by ==")
+
     def __hash__(self) -> int:
         raise untraceable("it uses a symbolic map as a key of a dict", "Compare maps by ==")
 
     def __repr__(self) -> str:
         keys = ", ".join(str(variable.sort) for variable in self.variables)
+        refuse_text(f"Map({keys})")
         return f"Map({keys} -> {self.body!r})"
 
     def _keys(self, key: Any) -> tuple[Expr, ...]:
@@ -165,21 +229,13 @@ class SymbolicMap(Map[Any, Any]):
         return tuple(lift(part, variable.sort) for part, variable in pairs)
 
 
-def _quantifiers(over: str) -> str:
-    """Say what is written instead of Python's words for all elements."""
-    return (
-        f"Write forall({over}, lambda ...) instead of all(...), exists({over}, lambda ...) instead "
-        f"of any(...), count({over}, lambda ...) instead of sum(1 for ... if ...)"
-    )
-
-
 def _as_key(variables: tuple[Var, ...]) -> Any:
     parts = tuple(scalar(variable) for variable in variables)
     return parts[0] if len(parts) == 1 else parts
 
 
 def _variables(domains: tuple[Domain[Any], ...]) -> tuple[Var, ...]:
-    assert all(isinstance(domain, OpenDomain) for domain in domains)
+    assert all(issubclass(type(domain), OpenDomain) for domain in domains)
     return tuple(Var(fresh_name(), ElementSort(domain.name)) for domain in domains)
 
 
@@ -196,7 +252,8 @@ def value_of(sort: Sort, variable: str, keys: tuple[Expr, ...] = ()) -> Any:
     match sort:
         case RecordSort(cls, fields):
             prefix = f"{variable}." if variable else ""
-            return cls(**{name: value_of(part, prefix + name, keys) for name, part in fields})
+            parts = {name: value_of(part, prefix + name, keys) for name, part in fields}
+            return assembled(cls, parts)
         case MapSort(key_sorts, value):
             variables = tuple(Var(fresh_name(), key) for key in key_sorts)
             return SymbolicMap(variables, value_of(value, variable, (*keys, *variables)))
@@ -208,7 +265,7 @@ def value_of(sort: Sort, variable: str, keys: tuple[Expr, ...] = ()) -> Any:
 
 def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
     """Replace variables everywhere inside a value."""
-    if isinstance(value, Symbolic):
+    if is_symbolic(value):
         return scalar(ex.substitute(value.expr, replacement))
     if isinstance(value, SymbolicMap):
         return SymbolicMap(value.variables, substitute_value(value.body, replacement))
@@ -227,11 +284,12 @@ def equal_values(left: Any, right: Any) -> Expr:
         same = left == right
         return lift(same, ex.BOOL)
     if dataclasses.is_dataclass(left) and not isinstance(left, type):
+        refuse_own_equality(type(left))
         names = [field.name for field in dataclasses.fields(left)]
         return ex.conjunction(*(equal_values(getattr(left, n), getattr(right, n)) for n in names))
-    if isinstance(left, Symbolic):
+    if is_symbolic(left):
         return ex.equal(left.expr, lift(right, left.expr.sort))
-    if isinstance(right, Symbolic):
+    if is_symbolic(right):
         return ex.equal(right.expr, lift(left, right.expr.sort))
     return ex.truth(left == right)
 
@@ -252,7 +310,7 @@ def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
         pairs = zip(then, otherwise, strict=True)
         return tuple(choose_value(condition, left, right) for left, right in pairs)
     if _is_scalar(then) and _is_scalar(otherwise):
-        sort = then.expr.sort if isinstance(then, Symbolic) else _sort_beside(then, otherwise)
+        sort = then.expr.sort if is_symbolic(then) else _sort_beside(then, otherwise)
         return scalar(ex.choose(condition, lift(then, sort), lift(otherwise, sort)))
     if type(then) is type(otherwise) and dataclasses.is_dataclass(then):
         return _record(
@@ -269,15 +327,15 @@ def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
 
 
 def _sort_beside(plain: Any, other: Any) -> ScalarSort:
-    return other.expr.sort if isinstance(other, Symbolic) else ex.literal(plain).sort
+    return other.expr.sort if is_symbolic(other) else ex.literal(plain).sort
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, Symbolic | bool | int | Enum | Element)
+    return is_symbolic(value) or isinstance(value, bool | int | Enum | Element)
 
 
 def _record(cls: type[Any], part: Callable[[str], Any]) -> Any:
-    return cls(**{field.name: part(field.name) for field in dataclasses.fields(cls)})
+    return assembled(cls, {field.name: part(field.name) for field in dataclasses.fields(cls)})
 
 
 def merged(
@@ -298,7 +356,9 @@ def merged(
                 "`require` stands inside a quantifier or Map.map, where no single step is refused",
                 "Write require(forall(...)) around it, or a condition in its place",
             )
-        if not may_claim and (path.ending is Ending.BROKEN_CLAIM or path.claims):
+        if not (may_claim and current_run()) and (
+            path.ending is Ending.BROKEN_CLAIM or path.claims
+        ):
             raise untraceable(
                 "a claim stands inside a quantifier, which asks no further once it is decided",
                 "Write assert forall(...) before it",

@@ -8,12 +8,13 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from streamproof.lang import expr as ex
-from streamproof.lang.errors import Untraceable, WrongDefinition
+from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Var
-from streamproof.lang.fork import Ending, Path, ask_premise, blaming, paths, untraceable
+from streamproof.lang.flatten import claims_of, updates_of, variables_of
+from streamproof.lang.fork import Ending, Path, ask_premise, paths
 from streamproof.lang.form import (
     ClaimForm,
     Command,
@@ -21,14 +22,12 @@ from streamproof.lang.form import (
     PropertyForm,
     TracedModel,
     TracedTransition,
-    Update,
     Variable,
 )
-from streamproof.lang.identity import find_identity_test
-from streamproof.lang.map import Map
 from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, promised
 from streamproof.lang.quantify import observing_premises
-from streamproof.lang.scalars import lift, scalar
+from streamproof.lang.refusals import blaming, untraceable
+from streamproof.lang.scalars import is_symbolic, lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
 from streamproof.lang.symbolic import merged, value_of
 
@@ -53,24 +52,19 @@ def _trace_model(cls: Any) -> TracedModel:
     model, state_sort = symbolic_model(cls), state_sort_of(cls)
     variables = tuple(variables_of(state_sort, ""))
     _check_names(cls, variables)
-    for role in Role:
-        for method in cls.methods(role):
-            _refuse_identity(getattr(cls, method.name), cls)
     state = value_of(state_sort, "")
     initial: list[Command] = []
     commands: list[Command] = []
     claims: list[ClaimForm] = []
     for method in cls.methods(Role.INIT):
         bound = _Bound.to(model, method, ())
-        initial.extend(
-            _command(bound, path, state_sort, None)
-            for path in paths(bound.call, method.name)
-            if path.ending is Ending.VALUE
-        )
+        for path in paths(bound.call, method.name):
+            _refuse_claims(bound, path)
+            initial.append(_command(bound, path, state_sort, None))
     for method in cls.methods(Role.ACTION):
         bound = _Bound.to(model, method, (state,))
         for path in paths(bound.call, method.name):
-            claims.extend(_claims(method.name, bound.parameters, path))
+            claims.extend(claims_of(method.name, bound.parameters, path))
             if path.ending is Ending.VALUE:
                 commands.append(_command(bound, path, state_sort, state))
     return TracedModel(
@@ -83,31 +77,46 @@ def _trace_model(cls: Any) -> TracedModel:
         tuple(commands),
         tuple(claims),
         tuple(_properties(cls, model, state, state_sort)),
-        tuple(
-            lift(merged(_Bound.to(model, method, ()).call, ()), ex.BOOL)
-            for method in cls.methods(Role.ASSUME)
-        ),
+        tuple(_assumption(_Bound.to(model, method, ())) for method in cls.methods(Role.ASSUME)),
     )
 
 
-def _refuse_identity(function: Callable[..., Any], cls: type[Any]) -> None:
-    found = find_identity_test(function, cls)
-    if found is not None:
-        code, line = found
-        raise Untraceable(
-            code.co_name,
-            f"{code.co_filename}:{line}",
-            "it compares by identity (is, is not), which is never true of a symbolic value",
-            "Write == or !=, or isinstance for a class",
-        )
+def _assumption(bound: _Bound) -> ex.Expr:
+    (path,) = paths(functools.partial(merged, bound.call, ()), bound.method.name)
+    _refuse_claims(bound, path)
+    return lift(path.value, ex.BOOL)
+
+
+def _refuse_claims(bound: _Bound, path: Path) -> None:
+    """Refuse an `assert` or a `require` in what is no step, and so cannot be refused or wrong."""
+    if path.ending is not Ending.VALUE or path.claims:
+        role = bound.method.role.value
+        with blaming(bound.method.name, bound.call):
+            raise untraceable(
+                f"an assert or a require may fail in it, and it is @{role}, which is no step",
+                "State what must hold in a method of its own, marked @always or @assume",
+            )
 
 
 def symbolic_model(cls: type[Model[Any]]) -> Any:
     """Make an instance of a model whose domains are open and whose constants are symbolic."""
-    model = object.__new__(cls)
+    model = object.__new__(_open_class(cls))  # type: ignore[arg-type] # a class does hash
     for name, sort in field_sorts(cls):
         object.__setattr__(model, name, value_of(sort, name))
     return model
+
+
+@functools.cache
+def _open_class(cls: Any) -> Any:
+    """Make a class of models that refuses what is no field, such as what `__post_init__` keeps."""
+
+    def refuse(_model: Any, name: str) -> NoReturn:
+        raise untraceable(
+            f"it asks for {name}, which is no field of {cls.__name__}",
+            "Declare a field for it, or compute it in a property",
+        )
+
+    return type(cls)(cls.__name__, (cls,), {"__getattr__": refuse, "__module__": cls.__module__})
 
 
 def field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
@@ -146,26 +155,6 @@ def state_sort_of(cls: type[Model[Any]]) -> Sort:
     raise WrongDefinition(f"{cls.__name__} has no initial state: mark a method with @init")
 
 
-def variables_of(sort: Sort, name: str, keys: tuple[Any, ...] = ()) -> Iterator[Variable]:
-    """Flatten a sort into variables over scalar sorts."""
-    match sort:
-        case RecordSort(_, fields):
-            for field, part in fields:
-                yield from variables_of(part, _dotted(name, field), keys)
-        case MapSort(key_sorts, value):
-            yield from variables_of(value, name, (*keys, *key_sorts))
-        case DomainSort():
-            raise WrongDefinition(
-                f"{name} is a domain inside a state: a state cannot change a size"
-            )
-        case _:
-            yield Variable(name, keys, sort)
-
-
-def _dotted(name: str, field: str) -> str:
-    return f"{name}.{field}" if name else field
-
-
 @dataclasses.dataclass(frozen=True)
 class _Bound:
     """A method with symbolic states and parameters, ready to be run."""
@@ -196,51 +185,9 @@ def _scalar_sort(annotation: Any, method: Method) -> ScalarSort:
 def _command(bound: _Bound, path: Path, sort: Sort, before: Any) -> Command:
     method = bound.method
     with blaming(method.name, bound.call):
-        updates = tuple(_updates(sort, "", path.value, before, ()))
+        updates = tuple(updates_of(sort, "", path.value, before, ()))
     guard = ex.conjuncts(ex.conjunction(*path.condition))
     return Command(method.name, bound.parameters, guard, updates, (), method.fairness)
-
-
-def _claims(name: str, parameters: tuple[Var, ...], path: Path) -> Iterator[ClaimForm]:
-    if path.ending is Ending.BROKEN_CLAIM:
-        yield ClaimForm(name, parameters, path.condition, path.value)
-    for condition, where in path.claims:
-        yield ClaimForm(name, parameters, (*path.condition, condition), where)
-
-
-def _updates(
-    sort: Sort, name: str, after: Any, before: Any, keys: tuple[Var, ...]
-) -> Iterator[Update]:
-    """List the variables that a step changes; all of them where there is no state before."""
-    match sort:
-        case RecordSort(cls, fields):
-            if not isinstance(after, cls):
-                raise untraceable(
-                    f"it gives {after!r} where a {cls.__name__} belongs",
-                    "Return the whole next state, as by dataclasses.replace(state, ...)",
-                )
-            for field, part in fields:
-                old = None if before is None else getattr(before, field)
-                yield from _updates(part, _dotted(name, field), getattr(after, field), old, keys)
-        case MapSort(key_sorts, value):
-            if not isinstance(after, Map):
-                raise untraceable(
-                    f"it gives {after!r} where a {sort} belongs", "Give a Map over the same domains"
-                )
-            fresh = tuple(
-                Var(f"{str(key)[0].lower()}{len(keys) + index}'", key)
-                for index, key in enumerate(key_sorts)
-            )
-            key = tuple(scalar(part) for part in fresh)
-            at = key[0] if len(key) == 1 else key
-            old = None if before is None else before[at]
-            yield from _updates(value, name, after[at], old, (*keys, *fresh))
-        case DomainSort():
-            raise AssertionError(name)  # variables_of has refused it
-        case _:
-            new = lift(after, sort)
-            if before is None or new != lift(before, sort):
-                yield Update(name, keys, new)
 
 
 def _properties(
@@ -254,6 +201,7 @@ def _properties(
             answer = functools.partial(merged, functools.partial(_answer, bound, role), ())
             with observing_premises(lambda code, held: ask_premise(code, lift(held, ex.BOOL))):
                 (path,) = paths(answer, method.name)
+            _refuse_claims(bound, path)
             with blaming(method.name, bound.call):
                 conjuncts = tuple((name, lift(part, ex.BOOL)) for name, part in path.value)
             premises = dict.fromkeys((code for code, _ in path.premises), ex.FALSE)
@@ -342,7 +290,6 @@ def _is_step(annotation: Any) -> bool:
 
 
 def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTransition:
-    _refuse_identity(function, object)
     names = list(inspect.signature(function).parameters)
     sorts = [sort_of(hints[name]) for name in names]
     is_step = _is_step(hints["return"])
@@ -363,12 +310,12 @@ def _transition(function: Callable[..., Any], hints: dict[str, Any]) -> TracedTr
     run = functools.partial(function, *arguments)
     run = run if is_step else functools.partial(merged, run, ())
     for path in paths(run, function.__name__):
-        claims.extend(_claims(function.__name__, scalars, path))
+        claims.extend(claims_of(function.__name__, scalars, path))
         if path.ending is Ending.VALUE:
             with blaming(function.__name__, function):
                 after, effects = _step(path.value) if is_step else (path.value, ())
                 name, before = (names[0], arguments[0]) if is_step else (RESULT, None)
-                updates = tuple(_updates(result_sort, name, after, before, ()))
+                updates = tuple(updates_of(result_sort, name, after, before, ()))
             forms = tuple(_effect(effect) for effect in effects)
             guard = ex.conjuncts(ex.conjunction(*path.condition))
             commands.append(Command(function.__name__, scalars, guard, updates, forms))
@@ -395,5 +342,5 @@ def _effect(effect: Any) -> EffectForm:
     parts = []
     for field in dataclasses.fields(effect):
         value = getattr(effect, field.name)
-        parts.append((field.name, value.expr if hasattr(value, "expr") else ex.literal(value)))
+        parts.append((field.name, value.expr if is_symbolic(value) else ex.literal(value)))
     return EffectForm(type(effect).__name__, tuple(parts))

@@ -70,6 +70,11 @@ def model_with(step: Callable[..., Any]) -> type[Model[S]]:
     return Refused
 
 
+def sized_map():
+    """Make a map over a domain that has a size."""
+    return Map.fill(Domain(P, 2), 0)
+
+
 def float_product(model, s, p):
     return replace(s, n=s.n * 0.5)  # here
 

@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-from streamproof.lang import (
-    Untraceable,
-    fork,
-)
+from streamproof.lang import Untraceable, refusals
 from streamproof.lang import expr as ex
 from streamproof.lang.step import Step
 from streamproof.lang.trace import trace_model, trace_protocol
@@ -68,8 +65,8 @@ def test_what_cannot_be_traced_is_refused_with_function_line_and_remedy(function
 
 
 def test_a_refusal_without_a_function_of_the_user_says_so(monkeypatch):
-    monkeypatch.setattr(fork, "_is_ours", lambda _: True)
-    error = fork.untraceable("it does something", "Do not")
+    monkeypatch.setattr(refusals, "users_frame", lambda _: None)
+    error = refusals.untraceable("it does something", "Do not")
     assert str(error) == "a function (unknown place) cannot be traced: it does something. Do not"
 
 

@@ -18,9 +18,9 @@ from streamproof.lang import (
     WrongDefinition,
     action,
     always,
+    flatten,
     init,
     require,
-    trace,
 )
 from streamproof.lang.model import Call, Role
 from streamproof.lang.sorts import (
@@ -302,7 +302,7 @@ def test_a_state_holds_no_domain():
 
 def test_an_update_of_a_domain_is_a_bug_of_ours():
     with pytest.raises(AssertionError):
-        list(trace._updates(DomainSort(ElementSort("P")), "ps", 0, None, ()))
+        list(flatten.updates_of(DomainSort(ElementSort("P")), "ps", 0, None, ()))
 
 
 @dataclass(frozen=True)

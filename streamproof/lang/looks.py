@@ -1,0 +1,265 @@
+"""What in a function's code could see that a value is symbolic, or keep something between paths.
+
+Python runs a traced function once a path, so all code that matters is code that runs. Each function
+of a user is looked at when it is entered: at the names that it uses, and what they stand for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from enum import EnumType
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import streamproof.lang as language
+from streamproof.lang.allowed import is_allowed_builtin, is_allowed_in_library, remedy_for
+from streamproof.lang.origin import Origin, origin_of
+
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+_MAKING = ("__init__", "__post_init__", "__new__", "__setattr__")
+"""Functions that may give a new object its fields."""
+_SPECIAL = re.compile(r"__\w+__\Z")
+_NO_VALUE = object()
+_BY_EQUALITY = "Write == or !=, or isinstance for a class"
+_KEPT = "A transition gives the whole next state and changes nothing else: return a changed copy"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Use:
+    """Something that a function uses from outside of itself, and where.
+
+    Attributes
+    ----------
+    value : what it is
+    """
+
+    line: int
+    name: str
+    value: Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that may not mean the same for symbolic values as for plain ones."""
+
+    line: int
+    what: str
+    remedy: str
+
+
+def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
+    """Look at the code that a frame begins to run.
+
+    Returns
+    -------
+    The doubts, and what it uses from outside, which must not change meanwhile.
+    """
+    code = frame.f_code
+    doubts = list(_in_itself(code))
+    found = [*_uses(code, frame.f_globals, frame.f_builtins), *_enclosed(frame)]
+    found += _class_attributes(code, frame)
+    for use in found:
+        doubt = _doubt_about(use)
+        if doubt is not None:
+            doubts.append(doubt)
+    return doubts, found
+
+
+@functools.cache
+def _in_itself(code: CodeType) -> tuple[Doubt, ...]:
+    """Look at what code does, whatever its names stand for."""
+    return tuple(_instructions(code))
+
+
+def _instructions(code: CodeType) -> Iterator[Doubt]:
+    before = None
+    for instruction, line in _lines(code):
+        name = instruction.argval
+        match instruction.opname:
+            case "IS_OP" if not _is_none(before):
+                what = "it compares by identity (is, is not), which is never true of a symbolic"
+                yield Doubt(line, f"{what} value", _BY_EQUALITY)
+            case "STORE_GLOBAL" | "DELETE_GLOBAL":
+                yield Doubt(line, f"it changes the global variable {name}", _KEPT)
+            case "STORE_ATTR" | "DELETE_ATTR" if code.co_name not in _MAKING:
+                yield Doubt(line, f"it changes the attribute {name} of an object", _KEPT)
+            case "IMPORT_NAME":
+                yield Doubt(line, f"it imports {name}", "Import it at the head of the file")
+            case "LOAD_ATTR" | "LOAD_METHOD" | "LOAD_SUPER_ATTR" if _is_special(name):
+                if not (name == "__setattr__" and code.co_name in _MAKING) and name not in _MAKING:
+                    what = f"it asks for {name}, which tells a symbolic value from a plain one"
+                    yield Doubt(line, what, remedy_for(name, ""))
+            case "LOAD_CONST" if _is_special(name) and {"getattr", "hasattr"} & {*code.co_names}:
+                what = f"it names {name}, which tells a symbolic value from a plain one"
+                yield Doubt(line, what, remedy_for(name, ""))
+        before = instruction
+
+
+def _lines(code: CodeType) -> Iterator[tuple[dis.Instruction, int]]:
+    for instruction in dis.get_instructions(code):
+        positions = instruction.positions
+        line = positions.lineno if positions is not None else None
+        yield instruction, line or code.co_firstlineno
+
+
+def _is_none(instruction: dis.Instruction | None) -> bool:
+    return instruction is not None and (instruction.opname, instruction.argval) == (
+        "LOAD_CONST",
+        None,
+    )
+
+
+def _is_special(name: object) -> bool:
+    return isinstance(name, str) and _SPECIAL.match(name) is not None
+
+
+# --------------------------------------------------------------------------- what names stand for
+
+
+def _uses(code: CodeType, names: dict[str, Any], builtin: Any) -> Iterator[Use]:
+    """List what a function uses by its global names, and by attributes of modules and classes."""
+    value: Any = _NO_VALUE
+    for instruction, line in _lines(code):
+        name = instruction.argval
+        if instruction.opname in _GLOBALS and not str(name).startswith("@py"):  # pytest's own
+            value = names.get(name, builtin.get(name, _NO_VALUE))
+            if value is not _NO_VALUE:
+                yield Use(line, name, value)
+        elif instruction.opname in _ATTRIBUTES and isinstance(value, ModuleType | type):
+            value = _part(value, name)
+            if value is not _NO_VALUE:
+                yield Use(line, name, value)
+        elif instruction.opname not in ("CACHE", "PRECALL", "PUSH_NULL"):
+            value = _NO_VALUE
+
+
+def _part(value: Any, name: str) -> Any:
+    if isinstance(value, ModuleType | EnumType):
+        return getattr(value, name, _NO_VALUE)
+    part = inspect.getattr_static(value, name, _NO_VALUE)
+    return getattr(part, "__func__", part)  # of a static method or a class method
+
+
+def _enclosed(frame: FrameType) -> Iterator[Use]:
+    """List the variables of the functions around a function."""
+    code = frame.f_code
+    if code.co_freevars:
+        values = frame.f_locals
+        for name in code.co_freevars:
+            if name in values and name != "__class__":  # which super() needs
+                yield Use(code.co_firstlineno, name, values[name])
+
+
+def _class_attributes(code: CodeType, frame: FrameType) -> list[Use]:
+    """List what the classes of its arguments have under the names that a function uses."""
+    argument_count = code.co_argcount + code.co_kwonlyargcount
+    values = frame.f_locals
+    given = [values.get(name) for name in code.co_varnames[:argument_count]]
+    found = []
+    for value in given:
+        cls = value if isinstance(value, type) else type(value)
+        if cls.__module__ == "builtins" or cls.__module__.startswith(f"{language.__name__}."):
+            continue
+        for name in code.co_names:
+            part = inspect.getattr_static(cls, name, _NO_VALUE)
+            is_called_as_it_is = isinstance(part, types.BuiltinFunctionType | type)
+            if part is not _NO_VALUE and (is_called_as_it_is or not hasattr(type(part), "__get__")):
+                found.append(Use(code.co_firstlineno, name, part))
+    return found
+
+
+# --------------------------------------------------------------------------- whether they are safe
+
+
+def _doubt_about(use: Use) -> Doubt | None:
+    kind = type(use.value)
+    if isinstance(use.value, type):
+        return _doubt_about_class(use, use.value)
+    if kind is FunctionType:
+        return _doubt_about_function(use, use.value)
+    if kind is functools._lru_cache_wrapper:  # noqa: SLF001 - the class of what @cache makes
+        what = f"it calls {use.name}, whose results are kept from one path to the next"
+        return Doubt(use.line, what, "Leave @cache out")
+    if issubclass(kind, types.BuiltinFunctionType | types.MethodDescriptorType):
+        return None if is_allowed_builtin(use.value) else _refused(use, use.value)
+    if kind.__module__ == "operator" and kind.__name__ != "itemgetter":
+        return _refused(use, kind)
+    inside = (_doubt_about(Use(use.line, use.name, part)) for part in _parts(use.value))
+    doubt = next((doubt for doubt in inside if doubt is not None), None)
+    if doubt is not None:
+        return doubt
+    if _is_from_library(kind) and kind.__module__ not in _PLAIN:
+        return _refused(use, kind)
+    return None
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """List what a plain value holds."""
+    kind = type(value)
+    if kind is functools.partial:
+        return (value.func, *value.args)
+    if issubclass(kind, list | tuple | set | frozenset):
+        return tuple(value)
+    if issubclass(kind, dict):
+        return (*value, *value.values())
+    if dataclasses.is_dataclass(kind) and not kind.__module__.startswith(language.__name__):
+        return tuple(getattr(value, part.name, None) for part in dataclasses.fields(kind))
+    return ()
+
+
+_PLAIN = frozenset(("builtins", "types", "typing", "collections", "functools", "re", "operator"))
+
+
+def _doubt_about_class(use: Use, cls: type) -> Doubt | None:
+    if issubclass(cls, BaseException):
+        return None
+    if cls.__module__ == "builtins" or _is_from_library(cls):
+        known = is_allowed_builtin(cls) or is_allowed_in_library(cls.__module__, cls.__name__)
+        return None if known else _refused(use, cls)
+    if cls.__module__.startswith(f"{language.__name__}."):
+        return None if _is_public(cls) else _refused(use, cls)
+    if type(cls) is not type and not isinstance(cls, EnumType):
+        return _refused(use, cls)
+    return None
+
+
+def _doubt_about_function(use: Use, function: FunctionType) -> Doubt | None:
+    origin = origin_of(function.__code__)
+    if origin is Origin.LANGUAGE:
+        owner, _, name = function.__qualname__.rpartition(".")
+        is_method = owner in language.__all__ and not name.startswith("_")
+        return None if _is_public(function) or is_method else _refused(use, function)
+    if origin is Origin.STANDARD_LIBRARY and function.__module__ in _library():
+        known = is_allowed_in_library(function.__module__, function.__name__)
+        return None if known else _refused(use, function)
+    return None
+
+
+def _is_public(value: Any) -> bool:
+    return any(value is getattr(language, name) for name in language.__all__)
+
+
+def _is_from_library(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in _library()
+
+
+@functools.cache
+def _library() -> frozenset[str]:
+    import sys
+
+    return sys.stdlib_module_names - {"__main__"}
+
+
+def _refused(use: Use, value: Any) -> Doubt:
+    module = getattr(value, "__module__", "") or ""
+    what = (
+        f"it uses {use.name}, which may tell a symbolic value from a plain one, or two runs apart"
+    )
+    return Doubt(use.line, what, remedy_for(getattr(value, "__name__", use.name), module))

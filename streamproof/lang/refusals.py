@@ -1,0 +1,77 @@
+"""Refusals: what cannot be traced, with the function, the line and what to write instead.
+
+A refusal is noted in the run as well as raised, since the function that is traced may catch it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from streamproof.lang.errors import Untraceable
+from streamproof.lang.origin import is_users, users_frame
+from streamproof.lang.runs import current_run
+
+
+def untraceable(what: str, remedy: str) -> Untraceable:
+    """Refuse what the innermost function of a user is doing."""
+    frame = users_frame(sys._getframe(1))  # noqa: SLF001 - how a frame is had
+    if frame is None:
+        return noted(Untraceable("a function", "unknown place", what, remedy))
+    return noted(refused_at(frame.f_code, frame.f_lineno, what, remedy))
+
+
+def noted(error: Untraceable) -> Untraceable:
+    """Note a refusal in the run, which raises it again when its path ends."""
+    run = current_run()
+    if run is not None:
+        run.refuse(error)
+    return error
+
+
+def refused_at(code: CodeType, line: int, what: str, remedy: str) -> Untraceable:
+    """Refuse what a function does in a line."""
+    return Untraceable(code.co_name, f"{code.co_filename}:{line}", what, remedy)
+
+
+def refused_error(error: BaseException, name: str, remedy: str) -> Untraceable:
+    """Refuse what ended in an error of another kind, where the user's code did it."""
+    frames = [
+        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if is_users(frame)
+    ]
+    what = f"{type(error).__name__}: {error}"
+    if not frames:
+        return Untraceable(name, "unknown place", what, remedy)
+    frame, line = frames[-1]
+    return refused_at(frame.f_code, line, what, remedy)
+
+
+@contextmanager
+def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """Name a function that has already ended, where its result turns out to be wrong."""
+    try:
+        yield
+    except Untraceable as error:
+        place = location_of(function)
+        raise noted(Untraceable(name, place, error.what, error.remedy)) from error
+
+
+def location_of(function: Callable[..., Any]) -> str:
+    """Give file and line of a function's definition."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
+
+
+def quantifiers_over(name: str) -> str:
+    """Say what is written instead of Python's words for all elements."""
+    return (
+        f"Write forall({name}, lambda ...) instead of all(...), exists({name}, lambda ...) instead "
+        f"of any(...), count({name}, lambda ...) instead of sum(1 for ... if ...)"
+    )
