@@ -1,4 +1,4 @@
-"""`streamproof snapshot take | list | show | restore | remove`, without a Spark session."""
+"""`streamproof snapshot take | list | show | restore | remove | prune`, without a Spark session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings import Snapshot
 
 snapshot_app = typer.Typer(
-    help="Take, list, show, restore and remove the snapshots of a pipeline.", no_args_is_help=True
+    help="Take, list, show, restore, remove and prune the snapshots of a pipeline.",
+    no_args_is_help=True,
 )
 
 PipelinePath: TypeAlias = Annotated[
@@ -158,6 +159,28 @@ def remove(pipeline: PipelinePath, snapshot: SnapshotName) -> ExitCode:
     return ExitCode.GREEN
 
 
+def prune(
+    pipeline: PipelinePath,
+    keep: Annotated[int, typer.Option(min=1, help="How many complete snapshots stay.")],
+    *,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Remove all but the newest complete snapshots; those under way stay.
+
+    What the others keep goes with the next vacuum.
+    """
+    from streamproof.spark_bindings import prune_snapshots
+
+    removed = prune_snapshots(pipeline, keep)
+    if as_json:
+        print_json({"pipeline": str(pipeline), "keep": keep, "removed": list(removed)})
+    else:
+        console().print(
+            f"removed {', '.join(removed) or 'no snapshot'} of {pipeline}", markup=False
+        )
+    return ExitCode.GREEN
+
+
 def _as_json(snapshot: Snapshot) -> Json:
     done = snapshot.completed_at
     return {
@@ -190,3 +213,4 @@ snapshot_app.command("list")(with_exit_code(list_))
 snapshot_app.command("show")(with_exit_code(show))
 snapshot_app.command("restore")(with_exit_code(restore))
 snapshot_app.command("remove")(with_exit_code(remove))
+snapshot_app.command("prune")(with_exit_code(prune))

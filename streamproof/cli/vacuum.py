@@ -17,25 +17,62 @@ from streamproof.models.verdict import ExitCode
 def vacuum(
     pipeline: PipelinePath,
     *,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHANNEL=COMMITS",
+            help="Of a channel that is read from outside: how many of the newest commits stay.",
+        ),
+    ] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHANNEL=CHECKPOINT",
+            help="The checkpoint of a query outside that reads a channel: what it lacks stays.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and remove nothing.")] = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Remove rows that every copy of every query has taken, and that no snapshot keeps.
 
-    The pipeline may be running. Channels that no query reads stay whole.
+    Also the commits that told of them, and files that killed processes have left. The pipeline may
+    be running. Channels that no query reads stay whole without --keep or --outside.
     """
     from streamproof.spark_bindings import vacuum as remove
 
-    found = remove(pipeline, dry_run=dry_run)
+    commits = {channel: _number(text) for channel, text in _pairs("--keep", keep).items()}
+    found = remove(pipeline, dry_run=dry_run, keep=commits, outside=_pairs("--outside", outside))
     if as_json:
         channels = [asdict(channel) for channel in found]
         print_json({"pipeline": str(pipeline), "dry_run": dry_run, "channels": channels})
         return ExitCode.GREEN
     removed = "would be removed" if dry_run else "removed"
-    table = Table("channel", "needed behind", removed, "", "", box=None, pad_edge=False)
+    table = Table(
+        "channel", "needed behind", removed, "", "", "orphans", "log", box=None, pad_edge=False
+    )
     for channel in found:
         counts = f"{channel.commits:,} commits", f"{channel.rows:,} rows"
         size = f"{channel.size / 1e6:,.1f} MB"
-        table.add_row(channel.channel, f"position {channel.until:,}", *counts, size)
+        tidied = f"{channel.orphans:,} files", f"{channel.compacted:,} commits"
+        table.add_row(channel.channel, f"position {channel.until:,}", *counts, size, *tidied)
     console().print(table)
     return ExitCode.GREEN
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    found = {}
+    for text in given or []:
+        channel, equals, value = text.partition("=")
+        if not (channel and equals and value) or channel in found:
+            raise typer.BadParameter(
+                f"{text} is not CHANNEL=VALUE, once a channel", param_hint=option
+            )
+        found[channel] = value
+    return found
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter(f"{text} is no number of commits", param_hint="--keep")
+    return int(text)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings.channel import Channel
     from streamproof.spark_bindings.java import JavaChoice
     from streamproof.spark_bindings.pipeline import Pipeline
+    from streamproof.spark_bindings.pruning import prune_snapshots
     from streamproof.spark_bindings.restore import (
         Replay,
         list_snapshots,
@@ -41,6 +42,7 @@ __all__ = [
     "Snapshot",
     "SnapshotStatus",
     "list_snapshots",
+    "prune_snapshots",
     "remove_snapshot",
     "restore_snapshot",
     "show_snapshot",
@@ -64,6 +66,7 @@ _HOMES = {
     "Snapshot": "snapshot",
     "SnapshotStatus": "snapshot",
     "list_snapshots": "restore",
+    "prune_snapshots": "pruning",
     "remove_snapshot": "restore",
     "restore_snapshot": "restore",
     "show_snapshot": "restore",

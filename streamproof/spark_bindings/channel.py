@@ -49,6 +49,7 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.source import COMMITS_MAX, SOURCE_NAME, ChannelSource
 from streamproof.spark_bindings.tables import open_table
+from streamproof.spark_bindings.writers import writing
 
 TABLE_PROPERTIES = {
     # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
@@ -148,7 +149,7 @@ class Channel:
         identity = None
         if producer is not None and sequence is not None:
             identity = Transaction(f"producer:{producer}", sequence)
-        with self._lock:
+        with self._lock, writing(self.path):
             if identity is not None and self._is_done(identity):
                 return None
             file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
@@ -179,7 +180,7 @@ class Channel:
         ------
         FencedDriver : if a later batch of the query is in the channel already
         """
-        with self._lock:
+        with self._lock, writing(self.path):
             newest = self._newest(identity)
         if newest is not None and newest > batch_id:
             raise self._fenced(batch_id, newest)
@@ -192,7 +193,7 @@ class Channel:
         reached(Failpoint.FILES_WRITTEN, self.name)
         if not files:
             return
-        with self._lock:
+        with self._lock, writing(self.path):
             # Checked again on the handle that commits: whatever another driver did before this
             # read is seen here, and what it does after it makes Delta refuse our commit.
             newest = self._newest(identity)
@@ -208,7 +209,7 @@ class Channel:
     def append_marker_once(self, snapshot: SnapshotId) -> None:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
         metadata, identity = self.marker(snapshot)
-        with self._lock:
+        with self._lock, writing(self.path):
             self._commit_once([], identity, metadata)
 
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
@@ -220,7 +221,7 @@ class Channel:
     def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:
         """Tell whether a snapshot's marker is in a lane."""
         _, identity = self.marker(snapshot, lane)
-        with self._lock:
+        with self._lock, writing(self.path):
             return self._is_done(identity)
 
     def rows(self, after: int = 0, until: int | None = None) -> pa.Table:

@@ -29,6 +29,8 @@ COMMIT_KEY = "streamproof.commit"
 LANE_KEY = "streamproof.lane"
 VACUUMED_KEY = "streamproof.vacuumed"
 """In a restored channel, a commit whose rows vacuum had removed says so."""
+FLOOR_FILE = "_streamproof_floor.json"
+"""In a channel's directory: up to which position its commits were compacted away."""
 RETENTION_FILE = "_streamproof_retention.json"
 """In a channel's directory: up to which position rows were removed, since nobody needs them."""
 
@@ -84,6 +86,7 @@ class ChannelLog:
     def __init__(self, path: Path, pipeline: str) -> None:
         self.path, self._pipeline = path, pipeline
         self._last_seen: Position | None = None
+        self._floor, self._floor_rows = Position(0), 0
 
     def entry(self, position: Position) -> Entry:
         """Read one commit.
@@ -98,10 +101,24 @@ class ChannelLog:
             with as_written(file):
                 return self._entry(position, list(_actions(file)))
         except FileNotFoundError:
+            if 0 < position <= self.floor():
+                return self._compacted(position)
             raise ChannelDamaged(
                 f"channel {self.path} has no commit {position}. Its readers cannot go on without "
                 "losing rows. Restore the file from a backup, or restore a snapshot"
             ) from None
+
+    def floor(self) -> Position:
+        """Give the position up to which commits were compacted away; 0 if none were."""
+        note = read_json(self.path / FLOOR_FILE, floor=int, rows=int)
+        if note is not None:
+            self._floor, self._floor_rows = Position(note["floor"]), note["rows"]
+        return self._floor
+
+    def _compacted(self, position: Position) -> Entry:
+        """Give a commit that was compacted away. It may have had rows that vacuum removed."""
+        said = {VACUUMED_KEY: str(self._floor_rows)} if self._floor_rows else {}
+        return Entry(position, (), None, None, information=said)
 
     def _entry(self, position: Position, actions: list[dict[str, Any]]) -> Entry:
         if not any("commitInfo" in action for action in actions):
@@ -136,19 +153,22 @@ class ChannelLog:
 
     def has(self, position: Position) -> bool:
         """Tell whether a commit is there. Delta makes commits visible whole."""
-        return commit_file(self.path, position).exists()
+        if commit_file(self.path, position).exists():
+            return True
+        return 0 < position <= self._floor or 0 < position <= self.floor()
 
     def last(self) -> Position:
         """Give the newest position; 0 for a channel that nothing was appended to."""
         if self._last_seen is None:
             self._last_seen = max(committed_positions(self.path), default=Position(0))
+            self._last_seen = max(self._last_seen, self.floor())
         while self.has(Position(self._last_seen + 1)):
             self._last_seen = Position(self._last_seen + 1)
         return self._last_seen
 
     def find_marker(self, snapshot: SnapshotId, lane: int = 0) -> Position | None:
         """Give the position of a snapshot's marker in a lane, from the newest commit backward."""
-        for number in range(self.last(), 0, -1):
+        for number in range(self.last(), self.floor(), -1):
             entry = self.entry(Position(number))
             if entry.marker == snapshot and entry.lane == lane:
                 return Position(number)

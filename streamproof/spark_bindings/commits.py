@@ -15,10 +15,11 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.spark_bindings.channel_log import COMMIT_KEY, commit_file
+from streamproof.spark_bindings.channel_log import COMMIT_KEY, ChannelLog, commit_file
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.errors import FencedDriver, NotAppended
 from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.writers import writing
 
 ATTEMPTS_MAX = 20
 _PAUSE_SECONDS = 0.01
@@ -54,30 +55,42 @@ def commit(
     actions: list[AddAction | RemoveAction] = [
         add_action(file.path, file.size, file.rows) for file in files
     ]
-    before, seen = table.version(), _versions(table, transactions)
+    seen = _versions(table, transactions)
     for pause_seconds in pauses():
-        try:
-            table.create_write_transaction(
-                actions, "append", table.schema(), commit_properties=properties
-            )
-        except Exception as error:
-            # What Delta does behind a commit can fail, too. Who repeated it would double its rows.
-            position = _position(path, before, name)
-            if position is None:
+        with writing(path):
+            if table.version() < ChannelLog(path, "").floor():
+                # Its next commits were compacted away. Delta would take the place of the first.
                 table.update_incremental()
-                if not isinstance(error, CommitFailedError):
+                _require_unchanged(table, transactions, seen)
+            before = table.version()
+            try:
+                table.create_write_transaction(
+                    actions, "append", table.schema(), commit_properties=properties
+                )
+            except Exception as error:
+                # What Delta does behind a commit can fail, too. Who repeated it would double rows.
+                position = _position(path, before, name)
+                if position is None and not isinstance(error, CommitFailedError):
                     raise
-                if _versions(table, transactions) != seen:
-                    raise
-                time.sleep(pause_seconds)
-                continue
-        else:
-            position = _position(path, before, name)
-        assert position is not None  # it was committed
-        with suppress(DeltaError, OSError):  # whatever reads the handle updates it first
-            table.update_incremental()
-        return position
+            else:
+                position = _position(path, before, name)
+                assert position is not None  # it was committed
+        if position is not None:
+            with suppress(DeltaError, OSError):  # whatever reads the handle updates it first
+                table.update_incremental()
+            return position
+        table.update_incremental()
+        _require_unchanged(table, transactions, seen)
+        time.sleep(pause_seconds)
     raise not_appended(f"channel {path.name!r}")
+
+
+def _require_unchanged(
+    table: DeltaTable, transactions: Sequence[Transaction], seen: list[int | None]
+) -> None:
+    """Refuse a commit if another one of its applications came in between."""
+    if _versions(table, transactions) != seen:
+        raise CommitFailedError(f"one of {[each.app_id for each in transactions]} has committed")
 
 
 def pauses() -> Iterator[float]:

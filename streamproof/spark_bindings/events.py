@@ -12,16 +12,21 @@ Event = Mapping[str, Any]
 """One call of a transition: its name, its arguments and the names of its effects."""
 
 
+BYTES_MAX = 4_000_000
+"""A longer file is put aside, in the place of what was put aside before."""
+
+
 class EventLog:
     """The events of one process, one line a step. An aid, not a durable record: never synced.
 
     Parameters
     ----------
-    path : the file
+    path : the file; one with earlier events is beside it once it has become long, and only one
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._earlier = path.with_name(f"earlier-{path.name}")
 
     def write(self, step: int, events: Sequence[Event]) -> None:
         """Append one step's events, in their order. A repeated step is written again."""
@@ -29,6 +34,8 @@ class EventLog:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"step": step, "events": list(events)}) + "\n"
+        if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
+            os.replace(self._path, self._earlier)
         handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             os.write(handle, line.encode())  # one write, so that lines of two drivers do not mix
@@ -41,12 +48,13 @@ class EventLog:
         A last line that a crash cut short is left out: its step will be repeated.
         """
         steps: dict[int, list[Event]] = {}
-        if not self._path.exists():
-            return steps
-        for line in self._path.read_text(encoding="utf-8").splitlines():
-            try:
-                parsed = json.loads(line)
-            except json.JSONDecodeError:
+        for file in (self._earlier, self._path):
+            if not file.exists():
                 continue
-            steps[parsed["step"]] = parsed["events"]
+            for line in file.read_text(encoding="utf-8").splitlines():
+                try:
+                    parsed = json.loads(line)
+                except json.JSONDecodeError:
+                    continue
+                steps[parsed["step"]] = parsed["events"]
         return dict(sorted(steps.items()))

@@ -21,6 +21,7 @@ from streamproof.spark_bindings.channel_log import (
     copy_without_rows,
 )
 from streamproof.spark_bindings.checkpoint import begin_new_life
+from streamproof.spark_bindings.compaction import copy_floor
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up
 from streamproof.spark_bindings.durable import link_or_copy, write_json
 from streamproof.spark_bindings.errors import AbandonedSnapshot, ChannelDamaged, IncompleteSnapshot
@@ -214,8 +215,9 @@ def _clone_channel(
     """
     log.entry(Position(0))  # which says so if it is not there
     link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
+    copy_floor(log, target)
     gone = Position(0)
-    for entry in log.entries(Position(0), until):
+    for entry in log.entries(log.floor(), until):
         here, there = (commit_file(path, entry.position) for path in (log.path, target))
         if entry.position > markers[entry.lane]:
             copy_without_rows(here, there)

@@ -13,9 +13,9 @@ commit without rows to whoever reads the Delta table.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -25,14 +25,17 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.lang import Domain, Map
 from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on_ack
+from streamproof.spark_bindings.bounds import Bounds, log_floor
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel_log import RETENTION_FILE, ChannelLog, Entry
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.collector import Participant
 from streamproof.spark_bindings.commits import not_appended, pauses
+from streamproof.spark_bindings.compaction import compact
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
+from streamproof.spark_bindings.orphans import remove_orphans
 from streamproof.spark_bindings.snapshot import SnapshotStatus
 from streamproof.spark_bindings.standby import incarnation
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, ProcessDirectory
@@ -52,6 +55,8 @@ class Vacuumed:
     ----------
     until : the last position whose rows nobody needs
     commits, rows, size : of what is removed, the size in bytes
+    orphans : data files that killed processes had left
+    compacted : commits that were taken out of the channel's log
     """
 
     channel: ChannelName
@@ -59,39 +64,71 @@ class Vacuumed:
     commits: int
     rows: int
     size: int
+    orphans: int = 0
+    compacted: int = 0
 
 
-def vacuum(path: Path | str, *, dry_run: bool = False) -> list[Vacuumed]:
-    """Remove the rows that no copy of any query, and no snapshot, needs any more.
+def vacuum(
+    path: Path | str,
+    *,
+    dry_run: bool = False,
+    keep: Mapping[str, int] | None = None,
+    outside: Mapping[str, Path | str] | None = None,
+) -> list[Vacuumed]:
+    """Remove what nobody needs any more: rows, commits of the channels' logs, orphaned files.
 
-    Channels that no query reads are left as they are: whoever reads them is outside. May be called
-    while the pipeline runs, in any process, and repeated after a crash. Needs no Spark session.
+    Rows go that no copy of any query, and no snapshot, needs. Of a channel that no query reads they
+    stay, unless `keep` or `outside` says what its readers need. May be called while the pipeline
+    runs, in any process, and repeated after a crash. Needs no Spark session.
 
     Parameters
     ----------
     path, dry_run : the pipeline's directory, and whether to tell only
+    keep : per channel that is read from outside, how many of its newest commits stay. Who is
+        farther behind is told so by VacuumedRows
+    outside : per channel, the checkpoint of a query outside that reads `Channel.stream`, such as
+        that of `reconcile`: what it has not taken stays
 
     Raises
     ------
     NotAPipeline : if the directory is none
+    WrongWiring, WrongArgument : if it has no such channel, or a number cannot be used
     UnverifiedProtocol : if the protocol is not the certified one
     CopyRuns : if another vacuum of the pipeline is under way
     """
     check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
     directory = PipelineDirectory.at(path)
+    bounds = Bounds.of(directory, keep or {}, outside or {})
     readers, found = list(_readers(directory)), []
     own = ProcessDirectory(directory.path / "vacuum")
     lock = locked(own, f"the vacuum of {directory.path}", "remove the same rows")
     with nullcontext() if dry_run else lock:
         for channel in directory.wiring.channels:
-            if directory.wiring.readers(channel):
-                log = directory.log(channel)
-                note = read_json(log.path / RETENTION_FILE, done=int) or {"done": 0}
-                done = Position(note["done"])
-                ends = [_discarded(log, r, channel, done) for r in readers if channel in r.inputs]
-                until = min([*ends, *_kept_by_snapshots(directory, channel)])
-                found.append(_remove(log, channel, done, until, dry_run=dry_run))
+            reading = [reader for reader in readers if channel in reader.inputs]
+            removed = _vacuum_channel(directory, channel, reading, bounds, dry_run=dry_run)
+            if reading or channel in bounds or removed.orphans:
+                found.append(removed)
     return found
+
+
+def _vacuum_channel(
+    directory: PipelineDirectory,
+    channel: ChannelName,
+    readers: list[Participant],
+    bounds: Bounds,
+    *,
+    dry_run: bool,
+) -> Vacuumed:
+    log = directory.log(channel)
+    note = read_json(log.path / RETENTION_FILE, done=int) or {"done": 0}
+    done = Position(note["done"])
+    ends = [_discarded(log, reader, channel, done) for reader in readers]
+    ends += bounds.ends(log, channel)
+    until = min([*ends, *_kept_by_snapshots(directory, channel)]) if ends else done
+    removed = _remove(log, channel, done, until, dry_run=dry_run)
+    orphans = remove_orphans(directory, channel, removed.until, dry_run=dry_run)
+    floor = Position(0) if dry_run else log_floor(directory, channel, removed.until)
+    return replace(removed, orphans=orphans, compacted=compact(log, floor) if floor else 0)
 
 
 def _readers(directory: PipelineDirectory) -> Iterator[Participant]:

@@ -138,7 +138,11 @@ class SnapshotFiles:
         """List all ids, oldest first."""
         if not self.path.is_dir():
             return []
-        return sorted(SnapshotId(name) for name in os.listdir(self.path) if _ID.fullmatch(name))
+        return sorted(
+            SnapshotId(name)
+            for name in os.listdir(self.path)
+            if _ID.fullmatch(name) and (self.path / name / "request.json").exists()
+        )
 
     def unfinished(self) -> list[SnapshotId]:
         """List the ids that are neither complete nor abandoned."""

@@ -26,6 +26,7 @@ from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import Output
 from streamproof.spark_bindings.tables import open_table
+from streamproof.spark_bindings.writers import writing
 
 PAIR_KEY = "streamproof.pair"
 COPY_KEY = "streamproof.copy"
@@ -96,8 +97,9 @@ class ChannelClient:
 
     def incarnation(self) -> int:
         """Give the present primary's incarnation; 0 if there was none yet."""
-        self._table.update_incremental()
-        return self._version(self._primary, 0)
+        with writing(self._channel.path):
+            self._table.update_incremental()
+            return self._version(self._primary, 0)
 
     def deliver(self, output: Output, begin: Turn, incarnation: int) -> None:
         """Commit an output, unless it was committed before. May be repeated.
@@ -112,6 +114,10 @@ class ChannelClient:
         ------
         FencedDriver : if the twin has become primary
         """
+        with writing(self._channel.path):
+            self._deliver(output, begin, incarnation)
+
+    def _deliver(self, output: Output, begin: Turn, incarnation: int) -> None:
         # Both numbers are of one reading, and what was committed since makes Delta refuse ours.
         self._table.update_incremental()
         self._require_primary(output.turn, incarnation)
@@ -132,13 +138,14 @@ class ChannelClient:
 
         From then on every commit of an earlier primary is refused.
         """
-        self._table.update_incremental()
-        if self._version(self._primary, 0) >= incarnation:
-            return False
-        try:
-            self._commit(None, incarnation)
-        except CommitFailedError:
-            return False
+        with writing(self._channel.path):
+            self._table.update_incremental()
+            if self._version(self._primary, 0) >= incarnation:
+                return False
+            try:
+                self._commit(None, incarnation)
+            except CommitFailedError:
+                return False
         return True
 
     def _commit(self, output: Output | None, incarnation: int) -> None:

@@ -1,0 +1,387 @@
+"""A pipeline that runs for weeks keeps what it needs: files, logs and snapshots are bounded."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from typer.testing import CliRunner
+
+from streamproof.cli.app import app
+from streamproof.models.verdict import ExitCode
+from streamproof.spark_bindings import Pipeline, Query, commits, compaction, prune_snapshots, vacuum
+from streamproof.spark_bindings.channel_log import committed_positions
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import (
+    UnknownSnapshot,
+    VacuumedRows,
+    WrongArgument,
+    WrongWiring,
+)
+from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
+from streamproof.spark_bindings.snapshot import RecordedState, SnapshotStatus
+from streamproof.spark_bindings.source import ChannelReader
+from streamproof.spark_bindings.standby.copies import Copy
+from tests.spark.handmade import A, batch, spark_checkpoint, write
+from tests.spark.test_restore import collector_of
+
+HEX = "0" * 32
+Q = ProcessName("q")
+
+
+def pipeline_at(path: Path, fed: int = 0) -> Pipeline:
+    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
+    pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+    feed(pipeline, 1, fed + 1)
+    return pipeline
+
+
+def feed(pipeline: Pipeline, start: int, stop: int) -> None:
+    for number in range(start, stop):
+        rows = pa.table({"x": [number]})
+        pipeline.channel("a").append(rows, producer="gate", sequence=number)
+
+
+def taken(pipeline: Pipeline, position: int) -> None:
+    """Let the query have completed a batch for each commit of channel a up to a position."""
+    checkpoint = pipeline.path / "queries/q/checkpoint"
+    shutil.rmtree(checkpoint, ignore_errors=True)  # Spark keeps the newest batches alone
+    spark_checkpoint(checkpoint, last=position - 1, first=max(0, position - 3))
+
+
+def complete_snapshot(pipeline: Pipeline, received: int) -> SnapshotId:
+    directory = PipelineDirectory.open(pipeline.path)
+    name = pipeline.snapshot()
+    marker = pipeline.channel("a").log.last()
+    count = sum(e.is_message for e in pipeline.channel("a").log.entries(Position(received), marker))
+    directory.snapshots.save_state(
+        name, Q, RecordedState(batch(received - 1), {A: Position(received)})
+    )
+    directory.snapshots.save_channels(name, Q, {LaneName("a"): count})
+    pipeline.channel("b").append_marker_once(name)
+    assert not collector_of(pipeline).collect()
+    assert directory.snapshots.read(name).status is SnapshotStatus.COMPLETE
+    return name
+
+
+def json_files(pipeline: Pipeline, channel: str = "a") -> list[int]:
+    return sorted(committed_positions(pipeline.channel(channel).path))
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a few commits be worth a compaction."""
+    monkeypatch.setattr(compaction, "COMPACTED_MIN", 5)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_log_is_compacted_and_positions_stay(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=20)
+    idle = pipeline_at(tmp_path / "p").channel("a")  # a handle from before
+    taken(pipeline, 15)
+    (found,) = vacuum(pipeline.path)
+    assert (found.until, found.compacted) == (15, 15)
+    assert json_files(pipeline) == [0, 16, 17, 18, 19, 20, 21]  # the last one removed rows
+    for channel in (idle, pipeline_at(tmp_path / "p").channel("a")):
+        assert channel.log.last() == 21
+        assert channel.rows(after=15)["x"].to_pylist() == [16, 17, 18, 19, 20]
+        with pytest.raises(VacuumedRows, match="up to position 15"):
+            channel.rows()
+    assert idle.append(pa.table({"x": [20]}), producer="gate", sequence=20) is None
+    assert idle.append(pa.table({"x": [21]}), producer="gate", sequence=21) == 22
+    assert sorted(DeltaTable(idle.path).to_pyarrow_table()["x"].to_pylist()) == [*range(16, 22)]
+    assert vacuum(pipeline.path)[0].compacted == 0
+
+
+@pytest.mark.usefixtures("small")
+def test_who_begins_anew_behind_a_compacted_log_is_told(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=12)
+    taken(pipeline, 12)
+    vacuum(pipeline.path)
+    path = str(pipeline.channel("a").path)
+    reader = ChannelReader(path, pipeline._directory.id, "a", ["x"], 1000, None)
+    start = reader.initialOffset()
+    end = reader.latestOffset(start, None)
+    assert end["position"] >= 12
+    with pytest.raises(VacuumedRows):
+        reader.partitions(start, end)
+
+
+@pytest.mark.usefixtures("small")
+def test_markers_alone_are_compacted_without_a_loss(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    for _ in range(8):
+        pipeline.channel("a").append(pa.table({"x": pa.array([], pa.int64())}))
+    feed(pipeline, 1, 2)
+    taken(pipeline, 8)
+    assert vacuum(pipeline.path)[0].compacted == 8
+    assert pipeline.channel("a").rows()["x"].to_pylist() == [1]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_frozen_writer_does_not_take_the_place_of_a_compacted_commit(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=3)
+    frozen = DeltaTable(pipeline.channel("a").path)  # it has read version 3
+    feed(pipeline, 4, 21)
+    taken(pipeline, 20)
+    assert vacuum(pipeline.path)[0].compacted == 20
+    path = pipeline.channel("a").path
+    file = commits.Written("feed-x.parquet", 1, 1)
+    assert commits.commit(frozen, path, [file], {}, []) == 22
+
+
+@pytest.mark.usefixtures("small")
+def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=20)
+    taken(pipeline, 20)
+    lock = os.open(pipeline.channel("a").path / "_streamproof_writers.lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    orphan = pipeline.channel("a").path / f"feed-{HEX}.parquet"
+    orphan.write_text("not yet committed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamproof.spark_bindings.writers._TRIES_MAX", 2)
+        found = vacuum(pipeline.path)[0]
+    assert (found.compacted, found.orphans, found.commits) == (0, 0, 20)
+    assert json_files(pipeline)[:3] == [0, 1, 2]
+    os.close(lock)
+    found = vacuum(pipeline.path)[0]
+    assert (found.compacted, found.orphans) == (20, 1)
+    assert not orphan.exists()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("call", ["write_json", "_remove_old_checkpoints"])
+def test_a_compaction_that_is_killed_is_done_again(tmp_path: Path, call: str) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    pipeline = pipeline_at(tmp_path / "p", fed=20)
+    taken(pipeline, 15)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compaction, call, die)
+        with pytest.raises(KeyboardInterrupt):
+            vacuum(pipeline.path)
+    assert pipeline_at(tmp_path / "p").channel("a").rows(after=15).num_rows == 5
+    vacuum(pipeline.path)
+    assert json_files(pipeline)[:2] == [0, 16]
+    feed(pipeline, 21, 22)
+    assert pipeline.channel("a").rows(after=15)["x"].to_pylist() == [*range(16, 22)]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_snapshot_is_restored_from_a_compacted_log(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=20)
+    taken(pipeline, 15)
+    name = complete_snapshot(pipeline, received=15)
+    feed(pipeline, 21, 30)
+    taken(pipeline, 29)
+    assert vacuum(pipeline.path)[0].compacted == 15
+    restored = pipeline.restore(name, into=tmp_path / "r")
+    again = restored.restore(complete_snapshot(restored, received=15), into=tmp_path / "s")
+    for each in (restored, again):
+        rows = each.channel("a")
+        assert rows.rows(after=15)["x"].to_pylist() == [*range(16, 30)]
+        with pytest.raises(VacuumedRows):
+            rows.rows()
+        assert rows.append(pa.table({"x": [3]}), producer="gate", sequence=3) is None
+        assert sorted(DeltaTable(rows.path).to_pyarrow_table()["x"].to_pylist()) == [*range(16, 30)]
+    assert restored.channel("a").append(pa.table({"x": [30]}), producer="gate", sequence=30)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_snapshot_under_way_finds_its_markers(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=20)
+    name = pipeline.snapshot()
+    feed(pipeline, 21, 40)
+    taken(pipeline, 38)
+    assert vacuum(pipeline.path)[0].compacted == 0
+    assert pipeline.channel("a").log.find_marker(name) == 21
+
+
+def test_prune_keeps_the_newest_snapshots(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=4)
+    taken(pipeline, 2)
+    names = [complete_snapshot(pipeline, received=2) for _ in range(4)]
+    feed(pipeline, 5, 8)
+    taken(pipeline, 8)
+    waiting = pipeline.snapshot()
+    assert vacuum(pipeline.path)[0].until == 2
+    ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "2"])
+    assert (ran.exit_code, ran.output.split(" of ")[0]) == (0, "removed 000001, 000002")
+    assert [each.id for each in pipeline.snapshots()] == [*names[2:], waiting]
+    assert prune_snapshots(pipeline.path, 2) == []
+    for gone in names[:2]:
+        with pytest.raises(UnknownSnapshot):
+            pipeline.restore(gone, into=tmp_path / "r")
+        assert list(pipeline.path.glob(f"[sf]*/**/{gone}")) == []
+    pipeline.restore(names[2], into=tmp_path / "r")
+    assert prune_snapshots(pipeline.path, 1) == [names[2]]
+    assert pipeline.snapshot() == "000006"
+
+
+def test_prune_leaves_what_is_under_way_and_removes_what_it_cannot_become(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=2)
+    taken(pipeline, 2)
+    stuck = pipeline.snapshot()
+    assert prune_snapshots(pipeline.path, 1) == []
+    directory = PipelineDirectory.open(pipeline.path)
+    name = pipeline.snapshot()
+    for each, count in ((stuck, 0), (name, 0)):
+        directory.snapshots.save_state(each, Q, RecordedState(batch(1), {A: Position(2)}))
+        if each == name:
+            directory.snapshots.save_channels(each, Q, {LaneName("a"): count})
+            pipeline.channel("b").append_marker_once(each)
+    collector_of(pipeline).collect()
+    assert directory.snapshots.read(name).status is SnapshotStatus.COMPLETE
+    assert prune_snapshots(pipeline.path, 1) == [stuck]
+    # A driver that was frozen does its part again: nothing of it is taken for a snapshot.
+    directory.snapshots.save_channels(stuck, Q, {LaneName("a"): 0})
+    assert [each.id for each in pipeline.snapshots()] == [name]
+    prune_snapshots(pipeline.path, 1)
+    assert not (directory.snapshots.path / stuck).exists()
+
+
+@pytest.mark.parametrize("keep", [0, -1, True, 1.5, "2"])
+def test_prune_keeps_at_least_one(tmp_path: Path, keep: int) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    with pytest.raises(WrongArgument, match="Keep at least 1"):
+        prune_snapshots(pipeline.path, keep)
+    ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "0"])
+    assert ran.exit_code == ExitCode.WRONG_USE
+
+
+def test_files_of_killed_batches_are_collected(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=4)
+    taken(pipeline, 3)  # its last batch is 2
+    a, b = pipeline.channel("a").path, pipeline.channel("b").path
+    orphans = [a / f"feed-{HEX}.parquet", b / f"rows-1-{HEX}.parquet", b / f"rows-2-{HEX}.parquet"]
+    needed = [b / f"rows-3-{HEX}.parquet", a / "mine.parquet", b / f"turn-0-A-{HEX}.parquet"]
+    for file in (*orphans, *needed):
+        write(file, "rows")
+    assert sum(found.orphans for found in vacuum(pipeline.path, dry_run=True)) == 3
+    assert all(file.exists() for file in orphans)
+    assert {found.channel: found.orphans for found in vacuum(pipeline.path)} == {"a": 1, "b": 2}
+    assert [file.exists() for file in (*orphans, *needed)] == [False] * 3 + [True] * 3
+    assert pipeline.channel("a").rows(after=3)["x"].to_pylist() == [4]
+
+
+def test_what_a_copy_keeps_is_no_orphan(tmp_path: Path) -> None:
+    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, replicas=2)
+    pipeline = Pipeline(tmp_path / "p", channels={"a": "x long", "b": "x long"}, queries=[query])
+    (tmp_path / "p/queries/q/order").mkdir(parents=True)
+    feed(pipeline, 1, 6)
+    for copy in Copy:
+        spark_checkpoint(tmp_path / "p/queries/q" / copy.value / "checkpoint", last=4)
+    files = {turn: pipeline.channel("b").path / f"turn-{turn}-A-{HEX}.parquet" for turn in range(6)}
+    for file in files.values():
+        write(file, "rows")
+    kept = {"files": [[files[2].name, 4, 1]], "digest": "d", "marker": None}
+    write(tmp_path / "p/queries/q/A/kept/2.json", json.dumps(kept))
+    vacuum(pipeline.path)
+    assert [turn for turn, file in files.items() if file.exists()] == [2, 5]
+
+
+def test_a_channel_that_is_read_from_outside_keeps_what_the_user_says(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    written = DeltaTable(pipeline.channel("b").path)
+    for number in range(1, 11):
+        write(pipeline.channel("b").path / f"{number}.parquet", "rows")
+        file = commits.Written(f"{number}.parquet", 4, 1)
+        commits.commit(written, pipeline.channel("b").path, [file], {}, [])
+    assert [found.channel for found in vacuum(pipeline.path)] == ["a"]
+    assert vacuum(pipeline.path, keep={"b": 7})[1].until == 3
+    spark_checkpoint(tmp_path / "c", last=4)
+    offsets = (tmp_path / "c/offsets").iterdir()
+    for file in offsets:
+        file.write_text(file.read_text().replace('"a"', '"b"'))
+    found = vacuum(pipeline.path, outside={"b": tmp_path / "c"})[1]
+    assert (found.until, found.commits) == (5, 2)
+    assert vacuum(pipeline.path, keep={"b": 0}, outside={"b": tmp_path / "c"})[1].until == 5
+    command = ["vacuum", str(pipeline.path), "--keep", "b=2", "--json"]
+    ran = CliRunner().invoke(app, command)
+    assert json.loads(ran.output)["channels"][1]["until"] == pipeline.channel("b").log.last() - 3
+    assert vacuum(pipeline.path)[0].until == 0  # its own reader has taken nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"keep": {"z": 1}}, WrongWiring, "a channel 'z'"),
+        ({"keep": {"b": -1}}, WrongArgument, "keep -1 commits"),
+        ({"keep": {"b": 1.5}}, WrongArgument, "keep 1.5 commits"),
+        ({"outside": {"b": "none"}}, WrongArgument, "has no offsets"),
+        ({"outside": {"b": "s3a://bucket/c"}}, WrongArgument, "URL"),
+    ],
+)
+def test_what_is_said_of_outside_readers_is_checked(
+    tmp_path: Path, arguments: dict[str, dict[str, int]], error: type, message: str
+) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    with pytest.raises(error, match=message):
+        vacuum(pipeline.path, **arguments)  # type: ignore[arg-type]
+    for option in ("--keep=b", "--keep=b=x", "--keep==1", "--outside=b="):
+        ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), option])
+        assert ran.exit_code == ExitCode.WRONG_USE, ran.output
+
+
+def test_the_events_of_a_process_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamproof.spark_bindings.events.BYTES_MAX", 2_000)
+    log = EventLog(tmp_path / "events.jsonl")
+    for step in range(1_000):
+        log.write(step, [{"event": "on_messages", "count": step}])
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 6_000
+    assert max(log.read()) == 999
+    assert len(log.read()) > 20
+
+
+def live_through(pipeline: Pipeline, rounds: int, appends: int) -> list[int]:
+    """Feed, take, snapshot, prune and vacuum, again and again; give the files after each round."""
+    files = []
+    for number in range(rounds):
+        feed_from = number * appends + 1
+        feed(pipeline, feed_from, feed_from + appends)
+        end = pipeline.channel("a").log.last()
+        taken(pipeline, end)
+        complete_snapshot(pipeline, received=end)
+        write(pipeline.channel("a").path / f"feed-{number:032x}.parquet", "of a killed feed")
+        prune_snapshots(pipeline.path, keep=2)
+        vacuum(pipeline.path, keep={"b": 10})
+        checkpoint = pipeline.path / "queries/q/checkpoint"
+        there = [file for file in pipeline.path.rglob("*") if file.is_file()]
+        files.append(sum(checkpoint not in file.parents for file in there))
+    return files
+
+
+@pytest.mark.usefixtures("small")
+def test_files_are_bounded_over_a_simulated_day(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    files = live_through(pipeline, rounds=6, appends=8)
+    assert max(files[3:]) <= max(files[:3]) + 10, files
+    assert pipeline.channel("a").log.last() > 48
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_files_are_bounded_over_a_simulated_week(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    rounds, appends = 14, 120
+    files = live_through(pipeline, rounds, appends)
+    bound = max(files[:5])
+    assert max(files[5:]) <= bound + 50, files
+    assert bound < 3 * 2 * appends + 300, files
+    channel = pipeline.channel("a")
+    assert channel.log.last() >= rounds * (appends + 1)  # with the markers
+    assert len(json_files(pipeline)) < 3 * appends
+    last = rounds * appends
+    assert channel.append(pa.table({"x": [last]}), producer="gate", sequence=last) is None
+    restored = pipeline.restore(pipeline.snapshots()[-1].id, into=tmp_path / "r")
+    assert restored.channel("a").log.last() >= rounds * (appends + 1)
