@@ -134,6 +134,7 @@ class Channel:
         WrongWiring : if a query writes this channel
         WrongRows : if they do not fit the schema
         NotAppended : if other processes were faster each time that it was tried
+        DiskFailed : if the disk did not take them; the message tells whether they are there
         """
         if self.writer is not None:
             raise WrongWiring(
@@ -151,6 +152,7 @@ class Channel:
             identity = Transaction(f"producer:{producer}", sequence)
         with self._lock, writing(self.path):
             if identity is not None and self._is_done(identity):
+                self._sync()
                 return None
             file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
             try:
@@ -185,6 +187,8 @@ class Channel:
         if newest is not None and newest > batch_id:
             raise self._fenced(batch_id, newest)
         if newest == batch_id:
+            with self._lock:
+                self._sync()
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)
             return
@@ -205,6 +209,8 @@ class Channel:
                     raise self._fenced(batch_id, batch_id) from error
             elif newest > batch_id:
                 raise self._fenced(batch_id, newest)
+            else:
+                self._sync()
 
     def append_marker_once(self, snapshot: SnapshotId) -> None:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
@@ -280,6 +286,10 @@ class Channel:
         newest = self._newest(identity.app_id)
         return newest is not None and newest >= identity.version
 
+    def _sync(self) -> None:
+        """See to it that all that the handle has read outlives the power."""
+        self.log.sync(Position(self._table.version()))
+
     def _drop(self, file: Written | None) -> None:
         if file is not None:
             (self.path / file.path).unlink(missing_ok=True)
@@ -293,6 +303,7 @@ class Channel:
         """Commit files or a marker, unless it was done before; None if it was."""
         for _ in range(ATTEMPTS_MAX):
             if identity is not None and self._is_done(identity):
+                self._sync()  # whoever did it may have died before
                 return None
             try:
                 return self._commit(files, identity, marker)
@@ -311,7 +322,9 @@ class Channel:
         if identity is None:
             self._table.update_incremental()
         transactions = [] if identity is None else [identity]
-        return commit(self._table, self.path, files, marker or {}, transactions)
+        position = commit(self._table, self.path, files, marker or {}, transactions)
+        self.log.sync(position)
+        return position
 
     def _fenced(self, batch_id: BatchId, newest: int) -> FencedDriver:
         query, table = f"query {self.writer!r}", f"channel {self.name!r}"

@@ -21,6 +21,7 @@ from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.durable import as_written, read_json
 from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut, VacuumedRows
 from streamproof.spark_bindings.names import Position, SnapshotId
+from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
 
 MARKER_KEY = "streamproof.marker"
 PIPELINE_KEY = "streamproof.pipeline"
@@ -87,6 +88,7 @@ class ChannelLog:
         self.path, self._pipeline = path, pipeline
         self._last_seen: Position | None = None
         self._floor, self._floor_rows = Position(0), 0
+        self._synced = SyncedCommits(path)
 
     def entry(self, position: Position) -> Entry:
         """Read one commit.
@@ -150,6 +152,15 @@ class ChannelLog:
     def entries(self, after: Position, until: Position) -> Iterator[Entry]:
         """Read the commits in (after, until], in order."""
         return (self.entry(Position(number)) for number in range(after + 1, until + 1))
+
+    def sync(self, until: Position) -> None:
+        """See to it that the commits up to a position outlive the power, whoever made them.
+
+        Raises
+        ------
+        DiskFailed : if the disk did not take one
+        """
+        self._synced.sync(until)
 
     def has(self, position: Position) -> bool:
         """Tell whether a commit is there. Delta makes commits visible whole."""
@@ -259,11 +270,6 @@ class ChannelLog:
             f"from there: rows(after={gone}); a query that has lost its checkpoint cannot, so "
             "restore a snapshot"
         )
-
-
-def commit_file(channel: Path, position: Position) -> Path:
-    """Name the file of a commit in a Delta log."""
-    return channel / "_delta_log" / f"{position:020d}.json"
 
 
 def copy_without_rows(commit: Path, target: Path, vacuumed: int = 0) -> None:

@@ -15,11 +15,11 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from streamproof.disk import DiskFailed, sync_directory, sync_files, sync_tree, temporary_sibling
 from streamproof.spark_bindings.durable import (
     as_written,
     link_or_copy,
     read_json,
-    temporary_sibling,
 )
 from streamproof.spark_bindings.errors import PurgedCheckpoint, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
@@ -137,6 +137,29 @@ class Checkpoint:
                 )
         return found
 
+    def sync_plan(self, batch_id: BatchId) -> None:
+        """See to it that what Spark has chosen for a batch outlives the power.
+
+        Called before anything is written that follows from the batch. Spark syncs nothing. If it
+        chose anew after a crash, it would choose other rows for the same number; and a query that
+        has lost its metadata would begin a new life.
+
+        Raises
+        ------
+        PurgedCheckpoint : if Spark has deleted it
+        DiskFailed : if the disk did not take it
+        """
+        newest, last = str(batch_id), str(batch_id - 1)
+        planned = [self.path / "metadata", self.path / "offsets" / newest]
+        # With the last commit, so that no more than one batch is ever without.
+        others = [Path("commits", last), Path("commits", f".{last}.crc"), Path(".metadata.crc")]
+        others.append(Path("offsets", f".{newest}.crc"))
+        there = [file for file in map(self.path.joinpath, others) if file.exists()]
+        try:
+            sync_files([*planned, *there, self.path])
+        except FileNotFoundError:
+            raise self._purged(batch_id) from None
+
     def acknowledged(self, channel: ChannelName) -> Position:
         """Give up to where a restart need not read again: it goes on behind the last batch."""
         batch = self.last_committed()
@@ -163,6 +186,9 @@ class Checkpoint:
             temporary = temporary_sibling(target)
             try:
                 self._link(batch_id, temporary)
+            except DiskFailed:
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
             except FileNotFoundError:
                 # Spark deleted a file between listing and linking. An old one is not needed and
                 # will not be listed again; one of this batch's is found missing below.
@@ -172,11 +198,13 @@ class Checkpoint:
                 continue
             reached(Failpoint.CHECKPOINT_LINKED, self.path.parent.name)
             try:
+                sync_tree(temporary)  # a crash must not leave a part of it under its name
                 os.rename(temporary, target)
             except OSError:
                 shutil.rmtree(temporary, ignore_errors=True)
                 if not target.exists():  # else another driver's collector was faster
                     raise
+            sync_directory(target.parent)
             return
         raise self._purged(batch_id)
 

@@ -15,10 +15,12 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.spark_bindings.channel_log import COMMIT_KEY, ChannelLog, commit_file
+from streamproof.disk import explained, sync_directory
+from streamproof.spark_bindings.channel_log import COMMIT_KEY, ChannelLog
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.errors import FencedDriver, NotAppended
 from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.writers import writing
 
 ATTEMPTS_MAX = 20
@@ -36,6 +38,8 @@ def commit(
 
     No files are a commit too. Where others commit at the same time, it is tried again.
 
+    The files' names are on the disk before it; that the commit itself is, its caller sees to.
+
     Parameters
     ----------
     table, path : the handle, and the channel's directory
@@ -47,6 +51,7 @@ def commit(
     ------
     CommitFailedError : if it was refused; nothing was committed
     NotAppended : if others were faster each time; nothing was committed
+    DiskFailed : if the disk did not take it; nothing was committed
     """
     name = uuid.uuid4().hex
     properties = CommitProperties(
@@ -55,6 +60,8 @@ def commit(
     actions: list[AddAction | RemoveAction] = [
         add_action(file.path, file.size, file.rows) for file in files
     ]
+    if actions:
+        sync_directory(path)
     seen = _versions(table, transactions)
     for pause_seconds in pauses():
         with writing(path):
@@ -64,9 +71,10 @@ def commit(
                 _require_unchanged(table, transactions, seen)
             before = table.version()
             try:
-                table.create_write_transaction(
-                    actions, "append", table.schema(), commit_properties=properties
-                )
+                with explained(path, "Nothing was committed"):
+                    table.create_write_transaction(
+                        actions, "append", table.schema(), commit_properties=properties
+                    )
             except Exception as error:
                 # What Delta does behind a commit can fail, too. Who repeated it would double rows.
                 position = _position(path, before, name)

@@ -17,15 +17,15 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from streamproof.disk import sync_directory
+from streamproof.disk import sync_directory, sync_file, temporary_sibling
 from streamproof.spark_bindings.channel_log import (
     FLOOR_FILE,
     ChannelLog,
-    commit_file,
     committed_positions,
 )
-from streamproof.spark_bindings.durable import read_json, temporary_sibling, write_json
+from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.writers import tidying
 
@@ -119,11 +119,7 @@ def _sync_checkpoint(channel: Path) -> None:
     """Write the newest checkpoint through to the disk, before what it stands for is taken away."""
     log = channel / "_delta_log"
     for file in (*_checkpoints(log)[-1:], log / "_last_checkpoint"):
-        handle = os.open(file, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_file(file)
     sync_directory(log)
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from streamproof.disk import explained, sync_file
 from streamproof.spark_bindings.errors import ChannelDamaged, first_line
 from streamproof.spark_bindings.schema import fit
 
@@ -35,29 +36,38 @@ def write_file(
     """Write one partition's rows as a parquet file; None if there are no rows.
 
     Called on an executor for every partition of a batch, and by feeders. May be repeated: a file
-    that no commit names is not part of the channel.
+    that no commit names is not part of the channel. What it holds is on the disk afterwards; its
+    name is not yet.
+
+    Raises
+    ------
+    DiskFailed : if the disk did not take it
     """
     path = directory / f"{prefix}-{uuid.uuid4().hex}.parquet"
     writer: pq.ParquetWriter | None = None
     count = 0
     try:
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
+        with explained(path, "No row was committed"):
+            for batch in batches:
+                if batch.num_rows == 0:
+                    continue
+                if writer is None:
+                    writer = pq.ParquetWriter(path, schema)
+                writer.write_table(fit(batch, schema, directory.name))
+                count += batch.num_rows
             if writer is None:
-                writer = pq.ParquetWriter(path, schema)
-            writer.write_table(fit(batch, schema, directory.name))
-            count += batch.num_rows
-        if writer is not None:
+                return None
             writer.close()
+            sync_file(path)
     except BaseException:
         # Not even a part of it is left: of full disks, too.
         if writer is not None:
             with suppress(Exception):
                 writer.close()
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
         raise
-    return Written(path.name, os.path.getsize(path), count) if writer is not None else None
+    return Written(path.name, os.path.getsize(path), count)
 
 
 def read_file(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:

@@ -24,14 +24,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamproof.disk import sync_directory
+from streamproof.disk import make_directory, sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import (
     as_written,
     read_json,
-    temporary_sibling,
     write_json,
 )
 from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
@@ -156,13 +155,14 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
     )
     if not PipelineDirectory.is_free(path):
         raise refused
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent)
     temporary = temporary_sibling(path)
     try:
         (temporary / "channels").mkdir(parents=True)
         yield temporary
         stored = {"format": _FORMAT, "id": uuid.uuid4().hex, "wiring": wiring.to_json()}
         write_json(temporary / "pipeline.json", {**stored, "origin": dict(origin)})
+        sync_tree(temporary)  # before it has its name: a part of a pipeline is none
         try:
             os.rename(temporary, path)  # onto nothing, or onto an empty directory
         except OSError as error:

@@ -6,13 +6,12 @@ import errno
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import replace_file, sync_directory, write_file
+from streamproof.disk import create_file, explained, make_directory, replace_file
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import DamagedFile
 
@@ -21,24 +20,26 @@ def write_json(path: Path, value: object) -> None:
     """Replace a file in one step; after a crash it holds the old or the new value.
 
     May be repeated.
+
+    Raises
+    ------
+    DiskFailed : if the disk did not take it
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, _temporary(path), _text(value))
+    make_directory(path.parent)
+    replace_file(path, _text(value))
 
 
 def write_json_once(path: Path, value: object) -> bool:
-    """Create a file in one step unless it is there; tell whether this call created it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
-    write_file(temporary, _text(value))
-    try:
-        os.link(temporary, path)  # unlike a rename, a link fails if the name is taken
-    except FileExistsError:
-        return False
-    finally:
-        temporary.unlink()
-    sync_directory(path.parent)
-    return True
+    """Create a file in one step unless it is there; tell whether this call created it.
+
+    Either way it is on the disk afterwards.
+
+    Raises
+    ------
+    DiskFailed : if the disk did not take it
+    """
+    make_directory(path.parent)
+    return create_file(path, _text(value))
 
 
 def read_json(path: Path, **fields: type) -> Any | None:
@@ -98,26 +99,13 @@ def link_or_copy(source: Path, target: Path) -> None:
     Only for files that nobody changes in place: both names stand for the same bytes.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(source, target)
-    except OSError as error:
-        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
-            raise
-        shutil.copyfile(source, target)
-
-
-def temporary_sibling(path: Path) -> Path:
-    """Name a hidden place beside `path`, on the same file system, to build it up in."""
-    return _temporary(path)
-
-
-def is_temporary(path: Path) -> bool:
-    """Tell whether a path is a leftover of a build-up that a crash cut short."""
-    return path.name.startswith(".") and path.name.endswith(".tmp")
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    with explained(target, "The copy is not complete"):
+        try:
+            os.link(source, target)
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
+                raise
+            shutil.copyfile(source, target)
 
 
 def _text(value: object) -> bytes:

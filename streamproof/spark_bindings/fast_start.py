@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.cache import cache_directory
+from streamproof.disk import sync_file
 from streamproof.spark_bindings._spark import end_jvm
 from streamproof.spark_bindings.home import spark_home
 from streamproof.spark_bindings.java import java_build, java_home
@@ -96,6 +97,7 @@ def _make(archive: Path) -> bool:
                 check=True,
                 timeout=TRAINING_SECONDS_MAX,
             )
+            sync_file(made)  # Java would run by a damaged one
             os.replace(made, archive)
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", None) or error

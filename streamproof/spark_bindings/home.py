@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from streamproof.cache import cache_directory
-from streamproof.spark_bindings.durable import temporary_sibling
+from streamproof.disk import temporary_sibling
 
 _KEPT = ("bin", "jars")  # what a local session needs of a Spark home
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from streamproof.cache import cache_directory
-from streamproof.spark_bindings.durable import temporary_sibling
+from streamproof.disk import replace_file
 from streamproof.spark_bindings.errors import NoSuitableJava
 
 JAVA_VERSION_MIN = 17
@@ -130,8 +130,6 @@ def _shim(java: Path) -> Path:
     )
     if not (script.is_file() and script.read_text() == text and os.access(script, os.X_OK)):
         script.parent.mkdir(parents=True, exist_ok=True)
-        temporary = temporary_sibling(script)
-        temporary.write_text(text)
-        temporary.chmod(0o755)
-        os.replace(temporary, script)  # two sessions may start at once: each sees a whole script
+        # Two sessions may start at once: each sees a whole script.
+        replace_file(script, text.encode(), mode=0o777)
     return home

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
+from streamproof.disk import make_directory
 from streamproof.lang import Disabled
 from streamproof.protocols.chandy_lamport import SaveState, SendMarkers, initiate
 from streamproof.spark_bindings.channel import Channel
@@ -51,6 +52,7 @@ class QueryProcess:
         snapshots: SnapshotFiles,
     ) -> None:
         self.name = name
+        make_directory(path)  # Spark would make it, and sync no name
         self.checkpoint = Checkpoint(path / "checkpoint")
         self._output = output
         self._recording = Recording(
@@ -69,7 +71,7 @@ class QueryProcess:
         """
         self._require_current(batch_id)
         reached(Failpoint.BATCH_BEGUN, self.name)
-        received = self.checkpoint.received(batch_id)
+        received = self._recording.begin(batch_id)
         self._output.append_once(rows, self.checkpoint.identity(), batch_id)
         reached(Failpoint.ROWS_APPENDED, self.name)
         self._recording.on_batch(batch_id, received, self._output.append_marker_once)

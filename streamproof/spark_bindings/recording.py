@@ -67,6 +67,23 @@ class Recording:
         self._recorders = RecorderFiles(path / "recorders", lanes)
         self._events = EventLog(path / "events.jsonl")
 
+    def begin(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
+        """Begin a batch: give, per input, the position up to which it reads.
+
+        That it does, and what it reads, outlives the power from here on: before anything is written
+        that follows from it. Else a crash could leave rows that nobody has sent.
+
+        Raises
+        ------
+        PurgedCheckpoint, DamagedFile : if Spark's file of it is gone or damaged
+        DiskFailed : if the disk did not take it
+        """
+        received = self._checkpoint.received(batch_id)
+        self._checkpoint.sync_plan(batch_id)
+        for name, position in received.items():
+            self._inputs[name].log.sync(position)
+        return received
+
     def on_batch(
         self, batch_id: BatchId, received: Mapping[ChannelName, Position], send: Send
     ) -> None:

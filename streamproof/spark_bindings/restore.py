@@ -17,7 +17,6 @@ from streamproof.spark_bindings.channel_log import (
     RETENTION_FILE,
     ChannelLog,
     Entry,
-    commit_file,
     copy_without_rows,
 )
 from streamproof.spark_bindings.checkpoint import begin_new_life
@@ -38,6 +37,7 @@ from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.tables import open_table
 
 _INDEX_COMMITS_MIN = 100  # from here on, opening a channel is slow without a Delta checkpoint

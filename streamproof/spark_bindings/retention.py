@@ -23,6 +23,7 @@ from deltalake import CommitProperties
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
+from streamproof.disk import explained, sync_directory
 from streamproof.lang import Domain, Map
 from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on_ack
 from streamproof.spark_bindings.bounds import Bounds, log_floor
@@ -203,6 +204,7 @@ def _remove(
         _take_out(log, entries, until)
         for file in files:
             file.unlink(missing_ok=True)
+        sync_directory(log.path)
         write_json(note, {"until": until, "done": until})
     rows = sum(entry.rows for entry in entries)
     return Vacuumed(channel, max(until, done), len(entries), rows, size)
@@ -215,6 +217,7 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
         there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
         files = [file.path for entry in entries for file in entry.files if file.path in there]
         if not files:
+            log.sync(Position(table.version()))  # who took them out may have died before
             return
         # The table is append-only: Delta lets go of rows alone that are declared as no change.
         gone: list[AddAction | RemoveAction] = [
@@ -222,9 +225,14 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
         ]
         said = CommitProperties(custom_metadata={RETENTION_KEY: str(until)})
         try:
-            table.create_write_transaction(gone, "append", table.schema(), commit_properties=said)
+            with explained(log.path, "No row was removed"):
+                table.create_write_transaction(
+                    gone, "append", table.schema(), commit_properties=said
+                )
         except CommitFailedError:
             time.sleep(pause_seconds)  # feeds and queries go on committing: look again
         else:
+            table.update_incremental()
+            log.sync(Position(table.version()))  # before a file goes that it names
             return
     raise not_appended(f"channel {log.path.name!r}")

@@ -20,11 +20,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import sync_directory, sync_everything
+from streamproof.disk import make_directory, sync_directory, sync_everything, temporary_sibling
 from streamproof.spark_bindings.durable import (
     as_written,
     read_json,
-    temporary_sibling,
     write_json,
     write_json_once,
 )
@@ -118,7 +117,7 @@ class SnapshotFiles:
 
     def request(self) -> SnapshotId:
         """Allocate an id and write the request durably, in one step."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_directory(self.path)
         temporary = temporary_sibling(self.path / "request")
         write_json(temporary / "request.json", {"requested_at": _now()})
         for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):

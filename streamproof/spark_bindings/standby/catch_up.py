@@ -14,8 +14,8 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamproof.disk import sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.durable import temporary_sibling
 from streamproof.spark_bindings.names import BatchId, Turn
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby import incarnation
@@ -74,6 +74,9 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     batch = _copy_recorders(survivor, recorders)
     survivor.checkpoint.copy_as_of(batch, place)
     incarnation.sign(place, number)
+    for made in (place, recorders):
+        if made.exists():
+            sync_tree(made)  # before it has its name: a part of a checkpoint is none
     # A crash from here on leaves no checkpoint, and the next start begins anew.
     _remove(own.checkpoint.path)
     _remove(own.kept)
@@ -84,6 +87,7 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
         KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
     os.rename(place, own.checkpoint.path)
+    sync_directory(own.path)
     return CaughtUp(Turn(batch + 1), is_transferred=True, seconds=time.monotonic() - begun)
 
 

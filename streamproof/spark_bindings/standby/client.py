@@ -78,6 +78,7 @@ class ChannelClient:
     def begin(self, turn: Turn) -> list[Delivery]:
         """Begin to read; give the commits of a turn and later ones, and one of an earlier turn."""
         self._read = self._channel.log.last()
+        self._channel.log.sync(self._read)  # before anything is forgotten on account of it
         found = []
         for number in range(self._read, 0, -1):
             delivery = self._delivery(self._channel.log.entry(Position(number)))
@@ -91,6 +92,7 @@ class ChannelClient:
         """Give the commits that this pair has made since they were read last."""
         while self._channel.log.has(Position(self._read + 1)):
             self._read = Position(self._read + 1)
+            self._channel.log.sync(self._read)
             delivery = self._delivery(self._channel.log.entry(self._read))
             if delivery is not None:
                 yield delivery
@@ -163,13 +165,9 @@ class ChannelClient:
                 marker, identity = self._channel.marker(output.marker, self._lane)
                 metadata |= marker
                 transactions.append(identity)
-        commit(
-            self._table,
-            self._channel.path,
-            [] if output is None else output.files,
-            metadata,
-            transactions,
-        )
+        files = () if output is None else output.files
+        position = commit(self._table, self._channel.path, files, metadata, transactions)
+        self._channel.log.sync(position)
 
     def _require_primary(self, turn: Turn, incarnation: int) -> None:
         present = self._version(self._primary, 0)

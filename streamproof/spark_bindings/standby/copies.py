@@ -22,6 +22,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from streamproof.disk import make_directory
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
@@ -127,7 +128,7 @@ class PairDirectory:
         check_as_declared(directory, pair.query)
         for part in pairs_of(pair.query):
             own = PairDirectory(directory.query_path(QueryName(part.name)))
-            own.order.mkdir(parents=True, exist_ok=True)
+            make_directory(own.order)
             own.note_rows(pair.query)
         return PairDirectory(directory.query_path(QueryName(pair.name)))
 

@@ -231,7 +231,8 @@ class CopyRun:
     def on_batch(self, rows: DataFrame, batch_id: BatchId) -> None:
         """Take a turn, and give its output. Spark calls it on the driver, and may repeat it."""
         try:
-            turn, received = Turn(batch_id), self._checkpoint.received(batch_id)
+            turn, received = Turn(batch_id), self._recording.begin(batch_id)
+            self._order.sync(turn)
             reached(PairFailpoint.TURN_BEGUN, self._copy.value)
             with self._lock:
                 self._merging.take(turn, received)

@@ -7,14 +7,15 @@ count, and only while it was looking: one that was frozen itself has no right to
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from streamproof.spark_bindings.durable import read_json, temporary_sibling
+from streamproof.disk import replace_file
+from streamproof.spark_bindings.durable import read_json
+from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.names import Turn
 
 SUSPECT_AFTER_SECONDS = 0.75
@@ -59,10 +60,8 @@ class Heart:
     def beat(self, *, active: bool, warm: bool, turn: Turn) -> None:
         """Beat once. Not written through to the disk: a beat is of no use after a power cut."""
         self._count += 1
-        temporary = temporary_sibling(self._path)
         text = json.dumps(asdict(Beat(self._life, self._count, active, warm, turn)))
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, self._path)
+        replace_file(self._path, text.encode(), durable=False)
 
 
 class Watch:
@@ -148,5 +147,8 @@ class Watch:
             self.begin_again()
 
     def _read(self) -> Beat | None:
-        stored = read_json(self._path, life=str, count=int, active=bool, warm=bool, turn=int)
+        try:
+            stored = read_json(self._path, life=str, count=int, active=bool, warm=bool, turn=int)
+        except DamagedFile:
+            return None  # of a life before the power failed: it is not written through
         return None if stored is None else Beat(**stored)

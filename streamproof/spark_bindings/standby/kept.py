@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from streamproof.disk import sync_directory
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.durable import as_written, link_or_copy, read_json, write_json
 from streamproof.spark_bindings.names import SnapshotId, Turn
@@ -49,6 +50,8 @@ class KeptOutputs:
     def keep(self, output: Output) -> None:
         """Write down an output whose files are written. May be repeated."""
         files = [list(file) for file in output.files]
+        if files:
+            sync_directory(self._channel)  # before something counts on them
         stored = {"files": files, "digest": output.digest, "marker": output.marker}
         write_json(self._file(output.turn), stored)
 

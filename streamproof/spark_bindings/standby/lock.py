@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from streamproof.disk import make_directory
 from streamproof.spark_bindings.errors import CopyRuns
 from streamproof.spark_bindings.standby.copies import ProcessDirectory
 
@@ -27,7 +28,7 @@ def locked(
     ------
     CopyRuns : if another process holds it
     """
-    own.path.mkdir(parents=True, exist_ok=True)
+    make_directory(own.path)
     with own.lock.open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamproof.disk import sync_files
 from streamproof.spark_bindings.durable import read_json, write_json_once
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 
@@ -55,6 +56,15 @@ class OrderLog:
         stands = self.choice(turn)
         assert stands is not None  # the newest choice is never removed
         return stands
+
+    def sync(self, turn: Turn) -> None:
+        """See to it that a choice outlives the power, whoever made it; it must have been made.
+
+        Raises
+        ------
+        DiskFailed : if the disk did not take it
+        """
+        sync_files([self._file(turn)])
 
     def has_from(self, turn: Turn) -> bool:
         """Tell whether a copy that takes this turn next finds every choice from there on."""

@@ -17,6 +17,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
+from streamproof.disk import explained, sync_directory
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.commits import add_action, fenced, not_appended, pauses
 from streamproof.spark_bindings.durable import read_json, write_json
@@ -25,6 +26,7 @@ from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
+from streamproof.spark_bindings.synced_commits import SyncedCommits
 from streamproof.spark_bindings.tables import open_table
 
 _KIND = f"partition.{TUPLE_TYPE}"
@@ -52,7 +54,7 @@ class OwnedTable:
     def __init__(
         self, path: Path, schema: pa.Schema, checkpoint: Checkpoint, kinds: AbstractSet[TupleType]
     ) -> None:
-        self.path, self._checkpoint = path, checkpoint
+        self.path, self._checkpoint, self._synced = path, checkpoint, SyncedCommits(path)
         note = "late_table" if TupleType.LATE in kinds else "table"
         self._note = checkpoint.path / f"streamproof_{note}.json"
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
@@ -83,6 +85,7 @@ class OwnedTable:
         newest = self._newest(self._checkpoint.identity())
         if newest is not None and newest > batch:
             raise self._fenced(batch, newest)
+        self._synced.sync(self._table.version())  # before the batch counts as done
         return newest == batch
 
     def tentative_serializers(self) -> set[int]:
@@ -152,14 +155,20 @@ class OwnedTable:
         if SERIALIZER in self._partition_by:
             revoked.append((SERIALIZER, "in", [str(number) for number in undone]))
         added: list[AddAction | RemoveAction] = [self._action(file) for file in files]
-        self._table.create_write_transaction(
-            added,
-            "overwrite" if undone else "append",
-            self._table.schema(),
-            partition_by=self._partition_by,
-            partition_filters=revoked if undone else None,
-            commit_properties=CommitProperties(app_transactions=[identity], max_commit_retries=0),
-        )
+        properties = CommitProperties(app_transactions=[identity], max_commit_retries=0)
+        if added:
+            sync_directory(self.path)
+        with explained(self.path, "Nothing was committed"):
+            self._table.create_write_transaction(
+                added,
+                "overwrite" if undone else "append",
+                self._table.schema(),
+                partition_by=self._partition_by,
+                partition_filters=revoked if undone else None,
+                commit_properties=properties,
+            )
+        self._table.update_incremental()
+        self._synced.sync(self._table.version())
 
     def _newest(self, owner: str) -> int | None:
         """Read the table anew; give the newest batch of the query in it.

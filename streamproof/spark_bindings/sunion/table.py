@@ -22,6 +22,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
+from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.sunion.lasting import LASTING, check_written, note_lasting
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
@@ -187,6 +188,7 @@ class TableSink:
 
     def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
         schema = nullable(stored_schema(merged.schema, f"table {table.name!r}"))
+        self._checkpoint = checkpoint
         present = {TupleType.INSERTION, TupleType.TENTATIVE}
         self._table = OwnedTable(table, schema, checkpoint, present)
         self._late = OwnedTable(late, schema, checkpoint, {TupleType.LATE})
@@ -206,6 +208,7 @@ class TableSink:
         FencedDriver : if another driver has applied this batch, or a later one
         WrongRows : if tuples were dropped behind `sunion` that are no rows
         """
+        self._checkpoint.sync_plan(BatchId(batch))
         if self._table.is_applied(batch):
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)

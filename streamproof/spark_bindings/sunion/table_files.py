@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from streamproof.disk import explained, sync_file
 from streamproof.spark_bindings.errors import WrongRows
 from streamproof.spark_bindings.schema import fit
 from streamproof.spark_bindings.sunion.rows import by_value
@@ -99,11 +100,14 @@ class _OpenFile:
         self._writer = pq.ParquetWriter(path, schema)
 
     def write(self, rows: pa.Table) -> None:
-        self._writer.write_table(fit(rows.select(self._schema.names), self._schema, "table"))
+        with explained(self._path, "No row was committed"):
+            self._writer.write_table(fit(rows.select(self._schema.names), self._schema, "table"))
         self._rows += rows.num_rows
 
     def close(self) -> tuple[str, int, int]:
-        self._writer.close()
+        with explained(self._path, "No row was committed"):
+            self._writer.close()
+        sync_file(self._path)
         return self._path.name, os.path.getsize(self._path), self._rows
 
     def discard(self) -> None:

@@ -156,7 +156,7 @@ class Manifest:
     def write(self, directory: Path) -> None:
         """Replace the manifest of a directory in one step."""
         content = {"format": FORMAT, **asdict(self)}
-        replace_file(directory / MANIFEST, directory / TEMPORARY, _sealed(content))
+        replace_file(directory / MANIFEST, _sealed(content), temporary=directory / TEMPORARY)
 
 
 def damaged(path: Path) -> CheckpointRefused:

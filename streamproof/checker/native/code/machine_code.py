@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from llvmlite import ir
 
 from streamproof.cache import cache_directory
 from streamproof.checker.native.memory import call
+from streamproof.disk import replace_file
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -111,9 +111,7 @@ def keep(key: str, about: dict[str, Any], image: bytes) -> None:
     file = _file(key)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
-            temporary.write(digest + b"\n" + content)
-        Path(temporary.name).replace(file)
+        replace_file(file, digest + b"\n" + content, durable=False)
     except OSError:
         return
 

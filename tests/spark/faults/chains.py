@@ -1,0 +1,295 @@
+"""The durable steps of a pipeline of two queries, and what must hold after a crash among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
+from streamproof.spark_bindings.collector import Collector
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
+from streamproof.spark_bindings.process import QueryProcess
+from streamproof.spark_bindings.restore import remove_snapshot
+from streamproof.spark_bindings.retention import vacuum
+from streamproof.spark_bindings.source import ChannelReader
+from tests.spark.faults.crashes import Lost
+from tests.spark.faults.engine import Engine, load
+from tests.spark.faults.tape import Tape
+from tests.spark.pipelines import Tokens, chain, tokens
+
+SOURCE, MIDDLE, SINK = map(ChannelName, ("source", "middle", "sink"))
+PLACE = "original"
+COMMITS = 6
+"""That the work appends to the source."""
+_ROUNDS_MAX = 8
+
+
+@dataclass(frozen=True)
+class Appended:
+    """These rows were acknowledged."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Requested:
+    """A snapshot's id was given."""
+
+    snapshot: str
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A snapshot was said to be complete."""
+
+    snapshot: str
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A snapshot was removed, by whoever wanted it."""
+
+    snapshot: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A pipeline was made from a snapshot."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Vacuumed:
+    """Rows of the source up to here were removed."""
+
+    until: Position
+
+
+def append(pipeline: Pipeline, number: int) -> None:
+    """Append one commit of two rows; may be repeated."""
+    rows = pa.table({"id": [2 * number, 2 * number + 1], "turn": [0, 0]})
+    pipeline.channel(SOURCE).append(rows, producer="test", sequence=number)
+
+
+def ids_of(numbers: int) -> Tokens:
+    """Give the rows of so many commits."""
+    return Counter((number, 0) for number in range(2 * numbers))
+
+
+def engines(pipeline: Pipeline) -> list[Engine]:
+    """Start a pipeline's queries."""
+    directory = PipelineDirectory.open(pipeline.path)
+    for snapshot in directory.snapshots.unfinished():
+        pipeline._feeds.initiate(snapshot)
+    made = []
+    for query in pipeline.queries:
+        inputs = {ChannelName(name): pipeline.channel(name) for name in query.inputs}
+        process = QueryProcess(
+            QueryName(query.name),
+            directory.query_path(QueryName(query.name)),
+            inputs=inputs,
+            output=pipeline.channel(query.output),
+            snapshots=directory.snapshots,
+        )
+        readers = {
+            name: ChannelReader(str(each.path), directory.id, name, each.schema.names, 2, None)
+            for name, each in inputs.items()
+        }
+        made.append(Engine(process.checkpoint.path, readers, process.on_batch))
+    return made
+
+
+def collector(pipeline: Pipeline) -> Collector:
+    """Give who completes the snapshots."""
+    directory = PipelineDirectory.open(pipeline.path)
+    channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
+    return Collector(directory, pipeline.queries, channels)
+
+
+def run(pipeline: Pipeline) -> None:
+    """Run until nothing is left to do."""
+    queries, collects = engines(pipeline), collector(pipeline)
+    for _ in range(_ROUNDS_MAX):
+        batches = sum(query.run() for query in queries)
+        if not collects.collect() and not batches:
+            return
+    raise Lost(f"{pipeline.path} does not come to rest: {pipeline.snapshots()}")
+
+
+def work(tape: Tape) -> None:
+    """Do all that a pipeline does with a disk."""
+    pipeline = chain(tape.root / PLACE)
+    tape.note("created")
+    for number in range(2):
+        append(pipeline, number)
+        tape.note(Appended(number))
+    queries, collects = engines(pipeline), collector(pipeline)
+    queries[0].run()
+    _snapshot(tape, pipeline)
+    append(pipeline, 2)
+    tape.note(Appended(2))
+    for query in queries:
+        query.run()
+        collects.collect()
+    _note_completed(tape, pipeline)
+    append(pipeline, 3)
+    tape.note(Appended(3))
+    restore(pipeline, "000001", tape.root / "copy", Replay.ALL)
+    tape.note(Restored("copy"))
+    run(pipeline)
+    _snapshot(tape, pipeline)
+    append(pipeline, 4)
+    tape.note(Appended(4))
+    run(pipeline)
+    _note_completed(tape, pipeline)
+    tape.note(Removed("000001"))  # from its begin on
+    remove_snapshot(pipeline.path, "000001")
+    removed = {each.channel: each.until for each in vacuum(pipeline.path, dry_run=True)}
+    tape.note(Vacuumed(removed[SOURCE]))
+    vacuum(pipeline.path)
+    append(pipeline, 5)
+    tape.note(Appended(5))
+    run(pipeline)
+
+
+def _snapshot(tape: Tape, pipeline: Pipeline) -> None:
+    tape.note(Requested(pipeline.snapshot()))
+
+
+def _note_completed(tape: Tape, pipeline: Pipeline) -> None:
+    for snapshot in pipeline.snapshots():
+        if snapshot.status is SnapshotStatus.COMPLETE:
+            tape.note(Completed(snapshot.id))
+
+
+def restore(pipeline: Pipeline, snapshot: str, into: Path, replay: Replay) -> Pipeline:
+    """Restore a snapshot, and check that it is a state in which the pipeline could have been."""
+    made = pipeline.restore(snapshot, into=into, replay=replay)
+    check_cut(made, is_vacuumed=_is_vacuumed(pipeline))
+    return made
+
+
+# --- what must hold --------------------------------------------------------------------------
+
+
+def check(place: Path, facts: list[Any], numbers: int = COMMITS) -> None:
+    """Go on behind a crash, to the end; everything is there once.
+
+    Raises
+    ------
+    Lost : if it is not
+    StreamproofError, EngineRefused : if something says that it cannot go on
+    """
+    path = place / PLACE
+    check_kept(path, facts)
+    pipeline = chain(path)
+    for number in range(numbers):
+        append(pipeline, number)
+    run(pipeline)
+    check_cut(pipeline, is_vacuumed=_is_vacuumed(pipeline))
+    _require_equal("the sink", _held(pipeline, SINK, _state(pipeline, "second")), ids_of(numbers))
+    _check_snapshots(pipeline, place, facts)
+
+
+def check_kept(path: Path, facts: list[Any], make: Callable[[Path], Pipeline] = chain) -> None:
+    """Check that what was acknowledged is there."""
+    if "created" not in facts:
+        return
+    if PipelineDirectory.is_free(path):
+        raise Lost("the pipeline is gone")
+    pipeline = make(path)
+    gone = max((fact.until for fact in facts if isinstance(fact, Vacuumed)), default=Position(0))
+    log = pipeline.channel(SOURCE).log
+    start = max(gone, log.vacuumed())
+    found = tokens(PipelineDirectory.open(path), SOURCE, log.last()) if start == 0 else None
+    for fact in facts:
+        if isinstance(fact, Appended) and found is not None:
+            mine = [(2 * fact.number, 0), (2 * fact.number + 1, 0)]
+            if any(found[token] != 1 for token in mine):
+                raise Lost(f"{fact} is not there once: {sorted(found)}")
+        if isinstance(fact, Requested) and fact.snapshot not in {
+            s.id for s in pipeline.snapshots()
+        }:
+            raise Lost(f"{fact} is gone")
+
+
+def _check_snapshots(pipeline: Pipeline, place: Path, facts: list[Any]) -> None:
+    removed = {fact.snapshot for fact in facts if isinstance(fact, Removed)}
+    for snapshot in pipeline.snapshots():
+        if snapshot.status is not SnapshotStatus.COMPLETE:
+            if snapshot.id not in removed:
+                raise Lost(f"{snapshot} is not complete")
+            continue
+        restore(pipeline, snapshot.id, place / f"again-{snapshot.id}", Replay.NONE)
+
+
+def check_way_out(place: Path, facts: list[Any], numbers: int) -> bool:
+    """Check that the newest complete snapshot loses nothing; tell whether there is one."""
+    removed = {fact.snapshot for fact in facts if isinstance(fact, Removed)}
+    complete = [fact.snapshot for fact in facts if isinstance(fact, Completed)]
+    there = [name for name in complete if name not in removed]
+    if not there:
+        return False
+    pipeline = chain(place / PLACE)
+    made = restore(pipeline, max(there), place / "way-out", Replay.ALL)
+    for number in range(numbers):
+        append(made, number)
+    run(made)
+    check_cut(made, is_vacuumed=_is_vacuumed(pipeline))
+    _require_equal("the sink", _held(made, SINK, _state(made, "second")), ids_of(numbers))
+    return True
+
+
+def check_cut(pipeline: Pipeline, *, is_vacuumed: bool = False) -> None:
+    """Check that each query's state is what it has received, and its output what it has sent."""
+    directory = PipelineDirectory.open(pipeline.path)
+    for query, output in (("first", MIDDLE), ("second", SINK)):
+        state = _state(pipeline, query)
+        checkpoint = directory.checkpoint(QueryName(query))
+        batch = checkpoint.last_committed()
+        received = checkpoint.received(BatchId(-1 if batch is None else batch))
+        inputs = directory.wiring.inputs[QueryName(query)]
+        read: Tokens = Counter()
+        for name in inputs:
+            if not is_vacuumed:
+                read += tokens(directory, name, received.get(name, Position(0)))
+            else:
+                read = state
+        _require_equal(f"the state of {query}", state, read)
+        held = _held(pipeline, output, state)
+        if not (is_vacuumed and held < state):
+            _require_equal(output, held, state)
+
+
+def _is_vacuumed(pipeline: Pipeline) -> bool:
+    return any(pipeline.channel(name).log.vacuumed() > 0 for name in (SOURCE, MIDDLE))
+
+
+def _held(pipeline: Pipeline, channel: ChannelName, state: Tokens) -> Tokens:
+    """Give a channel's rows; those that were vacuumed are taken to be as they should."""
+    log = pipeline.channel(channel).log
+    gone = log.vacuumed()
+    rows = pipeline.channel(channel).rows(after=gone)
+    found: Tokens = Counter(zip(*rows.to_pydict().values(), strict=True))
+    is_part = gone > 0 and found <= state
+    return state if is_part else found
+
+
+def _state(pipeline: Pipeline, query: str) -> Tokens:
+    checkpoint = PipelineDirectory.open(pipeline.path).checkpoint(QueryName(query))
+    batch = checkpoint.last_committed()
+    return load(checkpoint.path, -1 if batch is None else batch)
+
+
+def _require_equal(what: str, found: Tokens, expected: Tokens) -> None:
+    if found != expected:
+        raise Lost(
+            f"{what}: lost {sorted(expected - found)}, doubled or orphan {sorted(found - expected)}"
+        )

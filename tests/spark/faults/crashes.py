@@ -1,0 +1,158 @@
+"""Crashing at each operation of a tape, and looking at what can be made of each state."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+from unittest import mock
+
+from streamproof import disk as real_disk
+from streamproof.lang import StreamproofError
+from tests.spark.faults.disk import Crash, Disk, Tree, materialise
+from tests.spark.faults.engine import EngineRefused
+from tests.spark.faults.tape import Tape
+
+Check: TypeAlias = Callable[[Path, list[Any]], None]
+"""Goes on in a directory, given what was acknowledged; raises if something is lost or doubled."""
+
+REFUSALS = (StreamproofError, EngineRefused)
+_LOSSY = [crash for crash in Crash if crash is not Crash.KILL]
+
+
+class Lost(AssertionError):
+    """Something is not as it must be."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A state that a crash can leave.
+
+    Attributes
+    ----------
+    number : of operations before it
+    """
+
+    number: int
+    crash: Crash
+    tree: Tree
+    facts: list[Any]
+
+
+@dataclass
+class Report:
+    """What became of a workload's crash points.
+
+    Attributes
+    ----------
+    outcomes : per kind of crash, the class of the refusal, or "nothing is lost"
+    """
+
+    operations: int
+    points: int = 0
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def refused(self, crash: Crash) -> set[str]:
+        """Give the refusals after a kind of crash."""
+        return {how for kind, how in self.outcomes if kind == crash.name and how != FINE}
+
+
+FINE = "nothing is lost"
+
+
+@contextmanager
+def no_syncs() -> Iterator[None]:
+    """Do not wait for the disk: what is looked at here has crashed already."""
+    with ExitStack() as stack:
+        for name in ("fsync", "fdatasync", "sync"):
+            stack.enter_context(mock.patch(f"os.{name}", return_value=None))
+        yield
+
+
+def record(root: Path, work: Callable[[Tape], None]) -> Tape:
+    """Do some work below a root, and record what reaches the disk."""
+    root.mkdir(parents=True)
+    real_disk._named.clear()  # as in a process that has just begun
+    tape = Tape(root)
+    with tape.running():
+        work(tape)
+    return tape
+
+
+def points(tape: Tape, *, each: int = 1, seed: int = 0, lossy: int = 1) -> Iterator[Point]:
+    """Give what crashes can leave, no state twice: after each operation, or after every few.
+
+    Parameters
+    ----------
+    each : how many operations there are from one crash to the next
+    seed : of what is lost
+    lossy : how many kinds of crash of the machine are tried at a point; they take turns
+    """
+    disk, seen, turn = Disk(), set(), seed
+    for number, operation in enumerate(tape.operations):
+        disk.apply(operation)
+        if number % each:
+            continue
+        facts = [fact for when, fact in tape.facts if when <= number + 1]
+        kinds = [Crash.KILL]
+        if not disk.is_clean:
+            kinds += [_LOSSY[(turn + place) % len(_LOSSY)] for place in range(lossy)]
+            turn += lossy
+        for crash in kinds:
+            tree = disk.after(crash, Random(f"{seed} {number}"))
+            key = (frozenset(tree.items()), len(facts))
+            if key not in seen:
+                seen.add(key)
+                yield Point(number, crash, tree, facts)
+
+
+def crash(
+    tape: Tape,
+    place: Path,
+    check: Check,
+    *,
+    each: int = 1,
+    seed: int = 0,
+    lossy: int = 1,
+    states_max: int | None = None,
+) -> Report:
+    """Go on behind every crash.
+
+    Raises
+    ------
+    AssertionError : at the first state in which something is lost, doubled, or refused by an error
+        that is none of ours; the message tells how to come there again
+    """
+    report = Report(len(tape.operations))
+    for point in islice(points(tape, each=each, seed=seed, lossy=lossy), states_max):
+        report.points += 1
+        here = place / f"{point.number}-{point.crash.name}"
+        materialise(point.tree, here)
+        outcome = FINE
+        try:
+            with no_syncs():
+                check(here, point.facts)
+        except REFUSALS as error:
+            outcome = type(error).__name__
+            if point.crash is Crash.KILL:
+                raise AssertionError(_about(tape, point, seed)) from error
+        except Exception as error:
+            raise AssertionError(_about(tape, point, seed)) from error
+        report.outcomes[point.crash.name, outcome] += 1
+        shutil.rmtree(here)
+    return report
+
+
+def _about(tape: Tape, point: Point, seed: int) -> str:
+    around = tape.operations[max(0, point.number - 3) : point.number + 2]
+    done = "\n  ".join(str(operation)[:200] for operation in around)
+    return (
+        f"a crash behind operation {point.number} (seed {seed}) that leaves {point.crash.value}; "
+        f"acknowledged: {point.facts[-3:]}; the operations around it:\n  {done}"
+    )
