@@ -81,6 +81,7 @@ def write_file(path: Path, content: bytes, *, durable: bool = True, mode: int = 
 
     Parameters
     ----------
+    path, content : what is written where
     durable : whether it is to outlive the power
     mode : its permissions if it is new, less what the process masks
 
@@ -114,6 +115,7 @@ def replace_file(
 
     Parameters
     ----------
+    path, content : what is written where
     temporary : a place in the same directory; by default a hidden one, of this call alone
     durable : false where a file is of no use after a crash of the machine; it may be damaged then
     mode : its permissions, less what the process masks

@@ -21,7 +21,7 @@ from streamproof.spark_bindings.durable import (
     link_or_copy,
     read_json,
 )
-from streamproof.spark_bindings.errors import PurgedCheckpoint, WrongWiring
+from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, WrongWiring
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 
@@ -76,22 +76,55 @@ class Checkpoint:
         return max(self._logged("commits"), default=None)
 
     def check_readable(self) -> None:
-        """Check the logs of the newest batches, with which a query begins.
+        """Check the files with which a query begins: its identity, and the newest batches' logs.
 
         Raises
         ------
         DamagedFile : if one is not what Spark writes
         """
+        self._check_identity()
         for kind in ("offsets", "commits"):
             for number in sorted(self._logged(kind))[-2:]:
-                file = self.path / kind / str(number)
-                with as_written(file):
-                    version, about, *offsets = file.read_text(encoding="utf-8").splitlines()
-                    if not version.startswith("v"):
-                        raise ValueError("it does not begin as it should")
-                    # What a source writes is its own business; most write objects.
-                    for line in (about, *(each for each in offsets if each.startswith("{"))):
-                        json.loads(line)
+                try:
+                    self._check_log(self.path / kind / str(number))
+                except DamagedFile as error:
+                    if number == max(self._logged(kind)):
+                        raise self._cut_off(kind, number) from error
+                    raise
+
+    def _check_identity(self) -> None:
+        try:
+            read_json(self.path / "metadata", id=str)
+        except DamagedFile as error:
+            if self._logged("offsets"):
+                raise
+            crc = self.path / ".metadata.crc"
+            raise DamagedFile(
+                f"{self.path / 'metadata'} is not what Spark wrote there, and the query has no "
+                "batch yet. Nothing was changed, and nothing is lost: delete "
+                f"{self.path / 'metadata'} and {crc}, and start the query again"
+            ) from error
+
+    @staticmethod
+    def _check_log(file: Path) -> None:
+        with as_written(file):
+            version, about, *offsets = file.read_text(encoding="utf-8").splitlines()
+            if not version.startswith("v"):
+                raise ValueError("it does not begin as it should")
+            # What a source writes is its own business; most write objects.
+            for line in (about, *(each for each in offsets if each.startswith("{"))):
+                json.loads(line)
+
+    def _cut_off(self, kind: str, number: BatchId) -> DamagedFile:
+        file, crc = self.path / kind / str(number), self.path / kind / f".{number}.crc"
+        # `sync_plan` comes before anything that follows from a batch.
+        done = "begun" if kind == "offsets" else "completed"
+        return DamagedFile(
+            f"{file} is not what Spark wrote there, so how far the query is, is unknown. Nothing "
+            f"was changed. If the machine lost its power as it was written, batch {number} was not "
+            f"{done}: then delete {file} and {crc}, and the batch is run again. Else restore it "
+            "from a backup"
+        )
 
     def _logged(self, kind: str) -> list[BatchId]:
         """List the batches of which a log has a file, in no order."""
@@ -146,19 +179,16 @@ class Checkpoint:
 
         Raises
         ------
-        PurgedCheckpoint : if Spark has deleted it
         DiskFailed : if the disk did not take it
         """
         newest, last = str(batch_id), str(batch_id - 1)
-        planned = [self.path / "metadata", self.path / "offsets" / newest]
         # With the last commit, so that no more than one batch is ever without.
-        others = [Path("commits", last), Path("commits", f".{last}.crc"), Path(".metadata.crc")]
-        others.append(Path("offsets", f".{newest}.crc"))
-        there = [file for file in map(self.path.joinpath, others) if file.exists()]
-        try:
-            sync_files([*planned, *there, self.path])
-        except FileNotFoundError:
-            raise self._purged(batch_id) from None
+        logs = (("offsets", newest), ("commits", last))
+        names = [Path(kind, name) for kind, name in logs]
+        names += [Path(kind, f".{name}.crc") for kind, name in logs]
+        names += [Path("metadata"), Path(".metadata.crc")]
+        there = [file for file in map(self.path.joinpath, names) if file.exists()]
+        sync_files([*there, self.path])
 
     def acknowledged(self, channel: ChannelName) -> Position:
         """Give up to where a restart need not read again: it goes on behind the last batch."""

@@ -40,6 +40,10 @@ class QueryProcess:
     ----------
     path : the query's directory
     inputs, output : its channels
+
+    Raises
+    ------
+    DamagedFile : if its checkpoint cannot be gone on with
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class QueryProcess:
         self.name = name
         make_directory(path)  # Spark would make it, and sync no name
         self.checkpoint = Checkpoint(path / "checkpoint")
+        self.checkpoint.check_readable()
         self._output = output
         self._recording = Recording(
             ProcessName(name), path, self.checkpoint, inputs=inputs, snapshots=snapshots

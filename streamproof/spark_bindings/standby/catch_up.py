@@ -16,6 +16,7 @@ from pathlib import Path
 
 from streamproof.disk import sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.names import BatchId, Turn
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.standby import incarnation
@@ -58,14 +59,22 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     ----------
     pair, copy, channel : which copy, and the directory of the output channel
     bound_seconds : how long a running copy is silent at most
+
+    Raises
+    ------
+    DamagedFile : if the checkpoint that it would begin in cannot be read
     """
     own, survivor = pair.copy(copy), pair.copy(copy.twin)
     taken = _taken(own.checkpoint)
     can_follow = taken > 0 and OrderLog(pair.order).has_from(taken)
     has_state = survivor.checkpoint.last_committed() is not None
-    if not has_state or (can_follow and not _is_running(survivor.beat, bound_seconds)):
+    is_damaged = not _is_readable(own.checkpoint)  # as the power may leave it
+    can_stay = can_follow and not is_damaged
+    if not has_state or (can_stay and not _is_running(survivor.beat, bound_seconds)):
+        own.checkpoint.check_readable()
         incarnation.keep(own.checkpoint)
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
+    survivor.checkpoint.check_readable()
     begun = time.monotonic()
     # Before a batch is chosen: no vacuum goes on beyond it on account of what this copy had.
     number = incarnation.supersede(own.checkpoint)
@@ -109,6 +118,14 @@ def _copy_recorders(survivor: CopyDirectory, target: Path) -> BatchId:
 def _taken(checkpoint: Checkpoint) -> Turn:
     batch = checkpoint.last_committed()
     return Turn(0 if batch is None else batch + 1)
+
+
+def _is_readable(checkpoint: Checkpoint) -> bool:
+    try:
+        checkpoint.check_readable()
+    except DamagedFile:
+        return False
+    return True
 
 
 def _is_running(beat: Path, bound_seconds: float) -> bool:

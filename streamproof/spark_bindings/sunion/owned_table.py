@@ -27,7 +27,7 @@ from streamproof.spark_bindings.schema import describe
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 from streamproof.spark_bindings.synced_commits import SyncedCommits
-from streamproof.spark_bindings.tables import open_table
+from streamproof.spark_bindings.tables import create_table, open_table
 
 _KIND = f"partition.{TUPLE_TYPE}"
 _OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}
@@ -60,7 +60,7 @@ class OwnedTable:
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
         if not DeltaTable.is_deltatable(str(path)):
             self._refuse_if_run("does not exist")
-            DeltaTable.create(path, schema=schema, partition_by=self._partition_by, mode="ignore")
+            create_table(path, schema, self._partition_by)
         self._table = open_table(path)
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists() or checkpoint.last_committed() is not None

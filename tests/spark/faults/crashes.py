@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -59,11 +60,15 @@ class Report:
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def refused(self, crash: Crash) -> set[str]:
-        """Give the refusals after a kind of crash."""
-        return {how for kind, how in self.outcomes if kind == crash.name and how != FINE}
+        """Give the refusals after a kind of crash, without those that say which file to delete."""
+        found = {how for kind, how in self.outcomes if kind == crash.name}
+        return found - {FINE, MENDED}
 
 
 FINE = "nothing is lost"
+MENDED = "nothing is lost once the file is deleted that the refusal names"
+_DELETE = re.compile(r"\bdelete (/\S+?)(?: and (/\S+?))?[, ]")
+_ADVICE_MAX = 4
 
 
 @contextmanager
@@ -134,19 +139,35 @@ def crash(
         report.points += 1
         here = place / f"{point.number}-{point.crash.name}"
         materialise(point.tree, here)
-        outcome = FINE
         try:
             with no_syncs():
-                check(here, point.facts)
-        except REFUSALS as error:
-            outcome = type(error).__name__
-            if point.crash is Crash.KILL:
-                raise AssertionError(_about(tape, point, seed)) from error
+                outcome = _outcome(check, here, point)
         except Exception as error:
             raise AssertionError(_about(tape, point, seed)) from error
         report.outcomes[point.crash.name, outcome] += 1
         shutil.rmtree(here)
     return report
+
+
+def _outcome(check: Check, place: Path, point: Point) -> str:
+    """Go on; if a refusal says what to delete, delete it, as its reader would, and try again."""
+    outcome = FINE
+    for _ in range(_ADVICE_MAX):
+        try:
+            check(place, point.facts)
+        except REFUSALS as error:
+            if point.crash is Crash.KILL:
+                raise
+            outcome = type(error).__name__
+            advised = _DELETE.search(str(error))
+            if advised is None:
+                return outcome
+            for file in filter(None, advised.groups()):
+                Path(file).unlink(missing_ok=True)
+            outcome = MENDED
+        else:
+            return outcome
+    return outcome
 
 
 def _about(tape: Tape, point: Point, seed: int) -> str:

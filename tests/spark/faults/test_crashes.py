@@ -6,32 +6,80 @@ synced is lost in part, in any order. See `disk` for what is assumed, `tape` for
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.spark.faults import chains
-from tests.spark.faults.crashes import crash, record
+from tests.spark.faults import chains, engine, pairs, tables
+from tests.spark.faults.crashes import Check, Report, crash, record
 from tests.spark.faults.disk import Crash
-from tests.spark.faults.engine import no_executors
+from tests.spark.faults.tape import Tape
 
 
-@pytest.fixture(scope="module")
-def chain_tape(memory):
-    with no_executors():
-        return record(memory / "recorded", chains.work)
+@dataclass(frozen=True)
+class Workload:
+    """What is done, what must hold behind a crash, and what stands in for Spark.
+
+    Attributes
+    ----------
+    each : how many operations there are from one crash to the next, in the fast test
+    points_min : crashes that the slow test tries
+    refusals : that a loss of power may bring, beside those that say which file to delete
+    """
+
+    work: Callable[[Tape], None]
+    check: Check
+    without_spark: Callable[[], AbstractContextManager[None]]
+    each: int
+    points_min: int
+    refusals: frozenset[str]
 
 
-def test_a_crash_in_a_pipeline(chain_tape, memory: Path) -> None:
-    with no_executors():
-        report = crash(chain_tape, memory, chains.check, each=13)
-    assert report.points > 50
+WORKLOADS = {
+    "pipeline": Workload(
+        *(chains.work, chains.check, engine.no_executors),
+        each=17,
+        points_min=1200,
+        refusals=frozenset({"EngineRefused", "DamagedFile"}),
+    ),
+    "pair": Workload(
+        *(pairs.work, pairs.check, pairs.without_spark),
+        each=61,
+        points_min=1200,
+        refusals=frozenset({"EngineRefused", "DamagedFile"}),
+    ),
+    "table": Workload(
+        *(tables.work, tables.check, tables.without_spark),
+        each=7,
+        points_min=400,
+        refusals=frozenset({"DamagedFile"}),
+    ),
+}
+
+
+def run(workload: Workload, place: Path, **how: int) -> Report:
+    with workload.without_spark():
+        tape = record(place / "recorded", workload.work)
+        return crash(tape, place, workload.check, **how)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_crash_loses_nothing(name: str, memory: Path) -> None:
+    workload = WORKLOADS[name]
+    report = run(workload, memory / name, each=workload.each)
+    assert report.points > 30
     assert report.refused(Crash.KILL) == set()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_a_crash_at_each_operation_of_a_pipeline(chain_tape, memory: Path) -> None:
-    with no_executors():
-        report = crash(chain_tape, memory, chains.check, lossy=2)
-    assert report.points > 1500, report
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_crash_at_each_operation_loses_nothing(name: str, memory: Path) -> None:
+    workload = WORKLOADS[name]
+    report = run(workload, memory / f"{name}-each", lossy=3)
+    assert report.points >= workload.points_min, report
+    refused = set().union(*(report.refused(kind) for kind in Crash))
+    assert refused <= workload.refusals, report

@@ -23,6 +23,7 @@ from streamproof.checker.native.checkpoint.manifest import (
     Owner,
 )
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
+from streamproof.disk import make_directory
 from streamproof.lang.model import Model
 from streamproof.models.verdict import Json
 from streamproof.paths import why_not_local
@@ -102,6 +103,7 @@ class Checkpoint:
     def _make_directory(self) -> None:
         try:
             self.directory.mkdir(exist_ok=True)
+            make_directory(self.directory)  # its name, too, is to outlive the power
         except OSError as error:
             raise CheckpointRefused(
                 f"the directory {self.directory} cannot be made ({error.strerror}), so a search "

@@ -32,6 +32,7 @@ from streamproof.checker.native.checkpoint.resume import load
 from streamproof.checker.native.code.cells import Ranges
 from streamproof.checker.native.partition import Partition
 from streamproof.checker.native.search import Search
+from streamproof.disk import sync_directory
 from streamproof.lang.model import Model
 
 
@@ -198,6 +199,7 @@ class _Writer:
             note.fired,
             shares,
         )
+        sync_directory(self.directory)  # else the manifest could be there before what it speaks of
         manifest.write(self.directory)
         self.files = files
         self._remove_other_generations()
