@@ -100,7 +100,7 @@ class Checkpoint:
                 raise
             crc = self.path / ".metadata.crc"
             raise DamagedFile(
-                f"{self.path / 'metadata'} is not what Spark wrote there, and the query has no "
+                f"{self.path / 'metadata'} is not what was written there, and the query has no "
                 "batch yet. Nothing was changed, and nothing is lost: delete "
                 f"{self.path / 'metadata'} and {crc}, and start the query again"
             ) from error
@@ -120,7 +120,7 @@ class Checkpoint:
         # `sync_plan` comes before anything that follows from a batch.
         done = "begun" if kind == "offsets" else "completed"
         return DamagedFile(
-            f"{file} is not what Spark wrote there, so how far the query is, is unknown. Nothing "
+            f"{file} is not what was written there, so how far the query is, is unknown. Nothing "
             f"was changed. If the machine lost its power as it was written, batch {number} was not "
             f"{done}: then delete {file} and {crc}, and the batch is run again. Else restore it "
             "from a backup"

@@ -118,9 +118,7 @@ class Pipeline:
             )
         return self._channels[ChannelName(name)]
 
-    def start(
-        self, spark: SparkSession, *, certificate: Trust = Certificate.REQUIRED
-    ) -> Pipeline:
+    def start(self, spark: SparkSession, *, certificate: Trust = Certificate.REQUIRED) -> Pipeline:
         """Start every query, and take up the snapshots that a former run left unfinished.
 
         Parameters
