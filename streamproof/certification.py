@@ -296,5 +296,5 @@ def write_certificate(content: Json, key: Path | None = None) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{content['protocol']}.json"
     text = json.dumps(sealed(content, key), indent=2) + "\n"
-    replace_file(path, path.with_suffix(".new"), text.encode("utf-8"))
+    replace_file(path, text.encode("utf-8"))
     return path
