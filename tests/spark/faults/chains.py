@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
+from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, retention
 from streamproof.spark_bindings.collector import Collector
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.process import QueryProcess
 from streamproof.spark_bindings.restore import remove_snapshot
-from streamproof.spark_bindings.retention import vacuum
 from streamproof.spark_bindings.source import ChannelReader
 from tests.spark.faults.crashes import Lost
-from tests.spark.faults.engine import Engine, load
+from tests.spark.faults.engine import Engine, load, no_executors
 from tests.spark.faults.tape import Tape
 from tests.spark.pipelines import Tokens, chain, tokens
 
@@ -70,6 +71,13 @@ class Vacuumed:
     """Rows of the source up to here were removed."""
 
     until: Position
+
+
+@contextmanager
+def without_spark() -> Iterator[None]:
+    """Run without executors, and ask for no certificate: what it says is none of ours."""
+    with no_executors(), mock.patch.object(retention, "check_certificate"):
+        yield
 
 
 def append(pipeline: Pipeline, number: int) -> None:
@@ -151,9 +159,9 @@ def work(tape: Tape) -> None:
     _note_completed(tape, pipeline)
     tape.note(Removed("000001"))  # from its begin on
     remove_snapshot(pipeline.path, "000001")
-    removed = {each.channel: each.until for each in vacuum(pipeline.path, dry_run=True)}
+    removed = {each.channel: each.until for each in retention.vacuum(pipeline.path, dry_run=True)}
     tape.note(Vacuumed(removed[SOURCE]))
-    vacuum(pipeline.path)
+    retention.vacuum(pipeline.path)
     append(pipeline, 5)
     tape.note(Appended(5))
     run(pipeline)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.faults import chains, engine, pairs, tables
+from tests.spark.faults import chains, pairs, searches, tables
 from tests.spark.faults.crashes import Check, Report, crash, record
 from tests.spark.faults.disk import Crash
 from tests.spark.faults.tape import Tape
@@ -40,7 +40,7 @@ class Workload:
 
 WORKLOADS = {
     "pipeline": Workload(
-        *(chains.work, chains.check, engine.no_executors),
+        *(chains.work, chains.check, chains.without_spark),
         each=17,
         points_min=1200,
         refusals=frozenset({"EngineRefused", "DamagedFile"}),
@@ -56,6 +56,12 @@ WORKLOADS = {
         each=7,
         points_min=400,
         refusals=frozenset({"DamagedFile"}),
+    ),
+    "search": Workload(
+        *(searches.work, searches.check, searches.small_rounds),
+        each=7,
+        points_min=200,
+        refusals=frozenset(),
     ),
 }
 
