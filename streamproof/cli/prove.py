@@ -29,7 +29,12 @@ OnObligation: TypeAlias = Callable[[int, int, Obligation], None]
 def prove(
     target: Target,
     rlimit: Annotated[
-        int, typer.Option(min=1, help="Z3's own steps for one obligation, whatever the machine.")
+        int,
+        typer.Option(
+            min=1,
+            help="Z3's own steps for one obligation, and for each question in the search for an"
+            " example, whatever the machine.",
+        ),
     ] = RLIMIT,
     *,
     as_json: AsJson = False,

@@ -61,6 +61,7 @@ class Question:
     size : elements in every domain
     plain : ask for an instance whose constants are False and 0 and whose state is the initial one,
         wherever the constraints allow it
+    rlimit : Z3's own steps for each question to the solver
     """
 
     traced: TracedModel
@@ -68,6 +69,7 @@ class Question:
     parameters: tuple[Var, ...]
     size: int
     plain: bool = False
+    rlimit: int = RLIMIT
 
 
 def find_instance(question: Question) -> Instance | None:
@@ -90,7 +92,7 @@ class _Search:
         names = domain_classes(asked.traced)
         self.translator = FiniteTranslator(dict.fromkeys(names, asked.size))
         self.solver = z3.Solver(ctx=self.translator.context)
-        self.solver.set("rlimit", RLIMIT)
+        self.solver.set("rlimit", asked.rlimit)
         self.terms = {p: self.translator.parameter(p) for p in asked.parameters}
         for constraint in asked.constraints:
             term = self.translator.term(constraint, self.terms)

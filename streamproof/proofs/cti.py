@@ -15,7 +15,7 @@ from streamproof.lang.show import show as show_expr
 from streamproof.models.trace import Change, Trace, TraceStep, changes, fields_of, show
 from streamproof.models.verdict import Json, Reachable, Reached
 from streamproof.proofs.bounded import Instance, Question, find_instance
-from streamproof.proofs.obligations import Kind, Obligation, Theory, own_names
+from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, own_names
 
 SIZES = (2, 3)
 """Elements per domain at which examples are looked for."""
@@ -71,14 +71,22 @@ class EnginesDisagree(AssertionError):
 
 
 def counterexamples(
-    theory: Theory, obligation: Obligation, reach: Reach
+    theory: Theory, obligation: Obligation, reach: Reach, rlimit: int = RLIMIT
 ) -> tuple[CounterexampleToInduction, ...]:
-    """Find an example at each of the sizes, as far as there are any."""
+    """Find an example at each of the sizes, as far as there are any.
+
+    Parameters
+    ----------
+    theory, obligation, reach : what is not discharged, and what tells whether a state is reachable
+    rlimit : Z3's own steps for each question to it; where they are too few, there is no example
+    """
     constraints = (*obligation.premises, ex.negate(obligation.conclusion))
+    asked = Question(
+        theory.traced, constraints, obligation.parameters, SIZES[0], plain=True, rlimit=rlimit
+    )
     found = []
     for size in SIZES:
-        question = Question(theory.traced, constraints, obligation.parameters, size, plain=True)
-        instance = find_instance(question)
+        instance = find_instance(replace(asked, size=size))
         if instance is not None:
             found.append(_example(theory, obligation, instance, size, reach))
     return tuple(found)

@@ -144,7 +144,8 @@ def prove(
 
     Parameters
     ----------
-    rlimit : Z3's own steps for one obligation
+    rlimit : Z3's own steps for one obligation, and for each question in the search for an example
+        of why it fails
     reach : tells whether the state of a counterexample to induction is reachable
     on_progress : called before each obligation with the number done, the total and the obligation
     """
@@ -156,7 +157,9 @@ def prove(
         on_progress(done, len(asked), obligation)
         outcome = _discharge(obligation, rlimit)
         failed = sum(not part.is_discharged for part in outcomes)
-        outcomes.append(_explained(theory, outcome, reach) if failed < EXPLAINED_MAX else outcome)
+        outcomes.append(outcome)
+        if failed < EXPLAINED_MAX:
+            outcomes[-1] = _explained(theory, outcome, reach, rlimit)
     return ProofReport(
         theory.traced.name,
         tuple(outcomes),
@@ -176,11 +179,11 @@ def _discharge(obligation: Obligation, rlimit: int) -> Outcome:
     return Outcome(obligation, answer, int(solver.statistics().get_key_value("rlimit count")))
 
 
-def _explained(theory: Theory, outcome: Outcome, reach: Reach) -> Outcome:
+def _explained(theory: Theory, outcome: Outcome, reach: Reach, rlimit: int) -> Outcome:
     """Look for small examples of an obligation that is not discharged."""
     if outcome.answer is Answer.UNSAT:
         return outcome
-    examples = counterexamples(theory, outcome.obligation, reach)
+    examples = counterexamples(theory, outcome.obligation, reach, rlimit)
     answer = Answer.SAT if examples else outcome.answer
     return Outcome(outcome.obligation, answer, outcome.rlimit, examples)
 

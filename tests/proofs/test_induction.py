@@ -157,6 +157,17 @@ def test_a_state_that_python_reads_differently_is_an_error_not_an_example():
         counterexamples(misread, failing, not_searched)
 
 
+def test_rlimit_bounds_the_search_for_examples_too():
+    theory = Theory.of(Invariant(Tickets, conjuncts=(waiting_tickets_differ,)))
+    failing = next(part for part in obligations(theory) if str(part).endswith("by take/0"))
+    assert counterexamples(theory, failing, not_searched)
+    assert counterexamples(theory, failing, not_searched, rlimit=1) == ()
+    few = prove(Invariant(Tickets, conjuncts=(waiting_tickets_differ,)), rlimit=1)
+    assert few.failed
+    assert {part.answer for part in few.failed} == {Answer.UNKNOWN}
+    assert [part.examples for part in few.failed] == [()] * len(few.failed)
+
+
 def test_the_report_as_json_names_everything():
     found = prove(Invariant(Tickets, conjuncts=(waiting_tickets_differ,))).to_json()
     assert found["verdict"]["status"] == "UNDETERMINED"
