@@ -116,6 +116,12 @@ class Domain(Generic[E]):
     def __hash__(self) -> int:
         return self._hash
 
+    def __copy__(self) -> Domain[E]:
+        return self  # nothing changes it
+
+    def __deepcopy__(self, _memo: object) -> Domain[E]:
+        return self
+
     def __repr__(self) -> str:
         return f"Domain({self.name}, {len(self)})"
 

@@ -92,6 +92,12 @@ class Map(Generic[K, V]):
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self.items()) + "}"
 
+    def __copy__(self) -> Map[K, V]:
+        return self  # nothing changes it
+
+    def __deepcopy__(self, _memo: object) -> Map[K, V]:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self._space, self._values)
 

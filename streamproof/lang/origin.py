@@ -47,7 +47,7 @@ def _origin_of_file(filename: str) -> Origin:
         return Origin.STANDARD_LIBRARY
     if filename.startswith("<"):
         return Origin.GENERATED
-    if is_of_pytest(filename):
+    if is_aside(filename):
         return Origin.STANDARD_LIBRARY
     # Packages may lie inside of the library's directory.
     if filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED):
@@ -55,9 +55,22 @@ def _origin_of_file(filename: str) -> Origin:
     return Origin.USER
 
 
-def is_of_pytest(filename: str) -> bool:
-    """Recognise pytest, which rewrites an `assert` of a test to tell what it has compared."""
+def is_aside(filename: str) -> bool:
+    """Recognise pytest, which tells in detail what an `assert` compared, and imports."""
+    if filename.startswith("<frozen importlib"):
+        return True
     return not {"_pytest", "pluggy"}.isdisjoint(Path(filename).parts)
+
+
+def runs_aside(frame: FrameType | None) -> bool:
+    """Tell whether a frame belongs to pytest or to an import, and to nothing that is traced."""
+    while frame is not None and origin_of(frame.f_code) is Origin.LANGUAGE:
+        frame = frame.f_back
+    while frame is not None and origin_of(frame.f_code) is not Origin.LANGUAGE:
+        if is_aside(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def is_users(frame: FrameType) -> bool:

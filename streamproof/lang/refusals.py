@@ -14,16 +14,18 @@ from types import CodeType
 from typing import Any
 
 from streamproof.lang.errors import Untraceable
-from streamproof.lang.origin import is_users, users_frame
+from streamproof.lang.origin import is_users, runs_aside, users_frame
 from streamproof.lang.runs import current_run
 
 
 def untraceable(what: str, remedy: str) -> Untraceable:
     """Refuse what the innermost function of a user is doing."""
-    frame = users_frame(sys._getframe(1))  # noqa: SLF001 - how a frame is had
-    if frame is None:
-        return noted(Untraceable("a function", "unknown place", what, remedy))
-    return noted(refused_at(frame.f_code, frame.f_lineno, what, remedy))
+    here = sys._getframe(1)  # noqa: SLF001 - how a frame is had
+    frame = users_frame(here)
+    error = Untraceable("a function", "unknown place", what, remedy)
+    if frame is not None:
+        error = refused_at(frame.f_code, frame.f_lineno, what, remedy)
+    return error if runs_aside(here) else noted(error)
 
 
 def noted(error: Untraceable) -> Untraceable:

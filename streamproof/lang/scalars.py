@@ -18,6 +18,7 @@ from streamproof.lang.fork import decide
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.refusals import untraceable
 from streamproof.lang.runs import current_run
+from streamproof.lang.show import show
 from streamproof.lang.sorts import BoolSort, ElementSort, EnumSort, IntSort, ScalarSort
 from streamproof.lang.text import may_tell
 from streamproof.lang.watch import unwatched_methods
@@ -83,8 +84,6 @@ class Symbolic:
 
 
 def _text(value: Symbolic) -> str:
-    from streamproof.lang.show import show
-
     return show(value.expr)
 
 

@@ -11,9 +11,10 @@ import functools
 import itertools
 import linecache
 from types import FrameType
+from typing import Any, TypeAlias
 
 from streamproof.lang.guarded import is_guarded
-from streamproof.lang.origin import Origin, is_of_pytest, is_users, origin_of
+from streamproof.lang.origin import Origin, is_aside, is_users, origin_of
 
 _REASON = "_answer"
 """The function of the tracer that asks a property for its answer."""
@@ -29,7 +30,7 @@ def may_tell(frame: FrameType | None) -> bool:
     """
     is_detail = False
     while frame is not None and not is_users(frame) and not _is_language(frame):
-        is_detail = is_detail or is_of_pytest(frame.f_code.co_filename)
+        is_detail = is_detail or is_aside(frame.f_code.co_filename)
         frame = frame.f_back
     if frame is None or _is_language(frame):
         return True
@@ -91,29 +92,38 @@ def _around(frame: FrameType) -> list[ast.AST]:
     line, last, column, end = positions[frame.f_lasti // 2]
     if line is None or last is None or column is None or end is None:
         return []
-    found: list[ast.AST] = []
-    for node in _nodes(code.co_filename):
-        starts = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-        ends = (getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0))
-        if starts <= (line, column) and (last, end) <= ends:
-            found.append(node)
-    return found[::-1]
+    tree = _tree(code.co_filename)
+    return _path_to((line, column), (last, end), tree) if tree is not None else []
+
+
+Position: TypeAlias = tuple[int, int]
+"""A line, and a column in it."""
+
+
+def _path_to(start: Position, end: Position, node: ast.AST) -> list[ast.AST]:
+    """Find the nodes below a node that reach over a range, innermost first."""
+    for child in ast.iter_child_nodes(node):
+        if not hasattr(child, "lineno"):  # such as the arguments of a function
+            below = _path_to(start, end, child)
+            if below:
+                return below
+        elif _begin(child) <= start and end <= _end(child):
+            return [*_path_to(start, end, child), child]
+    return []
+
+
+def _begin(node: Any) -> Position:
+    return node.lineno, node.col_offset
+
+
+def _end(node: Any) -> Position:
+    return node.end_lineno, node.end_col_offset
 
 
 @functools.cache
-def _nodes(filename: str) -> tuple[ast.AST, ...]:
-    """List what stands in a file with its place, outer nodes before inner ones."""
+def _tree(filename: str) -> ast.AST | None:
+    """Parse a file."""
     try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
+        return ast.parse("".join(linecache.getlines(filename)))
     except SyntaxError:  # no file of Python's, such as what was typed
-        return ()
-    found: list[ast.AST] = []
-
-    def visit(node: ast.AST) -> None:
-        if hasattr(node, "lineno"):
-            found.append(node)
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(tree)
-    return tuple(found)
+        return None

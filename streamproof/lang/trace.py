@@ -49,6 +49,11 @@ def trace_model(cls: type[Model[Any]]) -> TracedModel:
 
 @functools.cache
 def _trace_model(cls: Any) -> TracedModel:
+    return trace_anew(cls)
+
+
+def trace_anew(cls: Any) -> TracedModel:
+    """Trace a model again, as `trace_model` does once in a process."""
     model, state_sort = symbolic_model(cls), state_sort_of(cls)
     variables = tuple(variables_of(state_sort, ""))
     _check_names(cls, variables)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from streamproof.lang.allowed import is_allowed_builtin, is_library_that_asks, remedy_for
 from streamproof.lang.looks import doubts_about
-from streamproof.lang.origin import Origin, is_of_pytest, is_users, origin_of
+from streamproof.lang.origin import Origin, is_users, origin_of, runs_aside
 from streamproof.lang.refusals import refused_at
 from streamproof.lang.runs import Run, current_run
 
@@ -94,22 +94,13 @@ def _enter(frame: FrameType) -> None:
     if key in run.entered:
         return
     run.entered[key] = code
-    if _is_for_pytest(frame):
+    if runs_aside(frame):
         return
     doubts, uses = doubts_about(frame)
     for doubt in doubts:
         run.doubt_it(refused_at(code, doubt.line, doubt.what, doubt.remedy))
     for use in uses:
         run.memory.watch(use.value, (code, use.line))
-
-
-def _is_for_pytest(frame: FrameType | None) -> bool:
-    """Tell whether pytest called it, to tell in detail what an assert of a test has compared."""
-    while frame is not None and origin_of(frame.f_code) is not Origin.LANGUAGE:
-        if is_of_pytest(frame.f_code.co_filename):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _enter_library(frame: FrameType) -> None:
@@ -127,7 +118,7 @@ def _call_builtin(frame: FrameType, function: Any) -> None:
 
 def _doubt(frame: FrameType, name: str, module: str) -> None:
     run: Run | None = current_run()
-    if run is not None and not _is_for_pytest(frame):
+    if run is not None and not runs_aside(frame):
         code: CodeType = frame.f_code
         what = f"it calls {name}, which may tell a symbolic value from a plain one, or two runs"
         error = refused_at(code, frame.f_lineno, f"{what} apart", remedy_for(name, module))

@@ -1,0 +1,25 @@
+"""What asks for classes, catches errors or computes with containers is followed as it runs."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from streamproof.lang.model import Role
+from tests.lang import followed
+from tests.lang.agreement import agree_on_action
+from tests.lang.refused import model_with
+
+FOLLOWED = [
+    part
+    for part in vars(followed).values()
+    if inspect.isfunction(part) and [*inspect.signature(part).parameters][:2] == ["model", "s"]
+]
+
+
+@pytest.mark.parametrize("function", FOLLOWED, ids=lambda function: function.__name__)
+def test_it_agrees_with_its_traced_form(function):
+    made = model_with(function)
+    (method,) = made.methods(Role.ACTION)
+    agree_on_action(made, method, 25)
