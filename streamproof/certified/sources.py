@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType
 from typing import Any
 
-from streamproof.certified.text import reads_docstrings, source_digest, tree_of
+from streamproof.lang.source_text import reads_docstrings, source_digest, tree_of
 from streamproof.lang.errors import StreamproofError
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import sys
+import textwrap
 import typing
 from collections.abc import Iterator
 from enum import Enum
@@ -13,6 +15,7 @@ from typing import Any
 
 from streamproof.lang.errors import Untraceable, WrongDefinition
 from streamproof.lang.sorts import sort_of
+from streamproof.lang.source_text import source_digest
 
 
 def show_declared(protocol: ModuleType) -> str:
@@ -32,6 +35,7 @@ def show_declared(protocol: ModuleType) -> str:
                 lines += _show_class(name, value)
         elif isinstance(value, FunctionType) and value.__module__ == protocol.__name__:
             lines += _show_defaults(name, value)
+            lines += _show_wrappers(name, value)
         elif isinstance(value, bool | int | str | Enum | tuple | frozenset):
             lines.append(f"constant {name} = {_plain(value)}")
         elif callable(value) and not name.startswith("_"):
@@ -47,6 +51,7 @@ def _show_class(name: str, cls: type[Any]) -> Iterator[str]:
         # With the aliases, which a list of the members does not show.
         for label, member in cls.__members__.items():
             yield f"  {label} = {_plain(member.value)}"
+        yield from _show_defined(cls, ())
         return
     kind = "record" if dataclasses.is_dataclass(cls) else "class"
     yield f"{kind} {name}{inherits}:"
@@ -54,11 +59,16 @@ def _show_class(name: str, cls: type[Any]) -> Iterator[str]:
         hints = typing.get_type_hints(cls, include_extras=True)
         for field in dataclasses.fields(cls):
             yield f"  {field.name}: {_sort(hints[field.name])}{_default(field)}"
+    yield from _show_defined(cls, (bool, int, str, Enum, tuple))
+
+
+def _show_defined(cls: type[Any], constants: tuple[type, ...]) -> Iterator[str]:
+    """Print what stands in a class beside its fields or members."""
     for own, value in sorted(vars(cls).items()):
         if isinstance(value, FunctionType | property | classmethod | staticmethod):
             if not isinstance(value, FunctionType) or _is_written(value, cls):
-                yield f"  defines {own}"
-        elif not own.startswith("__") and isinstance(value, bool | int | str | Enum | tuple):
+                yield f"  defines {own} {_bodies(value)}"
+        elif not own.startswith("__") and isinstance(value, constants):
             yield f"  {own} = {_plain(value)}"
 
 
@@ -79,8 +89,46 @@ def _default(field: dataclasses.Field[Any]) -> str:
     if field.default is not dataclasses.MISSING:
         return f" = {_plain(field.default)}"
     if field.default_factory is not dataclasses.MISSING:
-        return f" = {_plain(field.default_factory)}()"
+        made: Any = field.default_factory
+        body = f" {_body(made)}" if isinstance(made, FunctionType) else ""
+        return f" = {_plain(made)}(){body}"
     return ""
+
+
+def _bodies(value: Any) -> str:
+    """Hash the source of what a class defines: it is not traced by itself."""
+    match value:
+        case property():
+            parts = [value.fget, value.fset, value.fdel]
+        case classmethod() | staticmethod():
+            parts = [value.__func__]
+        case _:
+            parts = [value]
+    return " ".join(_body(part) for part in parts if isinstance(part, FunctionType))
+
+
+def _body(function: FunctionType) -> str:
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        tree = ast.parse(source)
+    except (OSError, SyntaxError):  # written where no file is, or a lambda amid an expression
+        return f"without a source, named {function.__qualname__}"
+    return f"#{source_digest(tree, docstrings=False)[:16]}"
+
+
+def _show_wrappers(name: str, function: FunctionType) -> Iterator[str]:
+    """Show what stands between a name and the function that the file writes under it."""
+    inner: Any = function
+    while isinstance(inner, FunctionType) and hasattr(inner, "__wrapped__"):
+        code = inner.__code__
+        yield f"{name} is wrapped by {code.co_qualname} {_code_body(inner)}"
+        inner = inner.__wrapped__
+
+
+def _code_body(wrapper: FunctionType) -> str:
+    # `inspect` would unwrap the wrapper itself.
+    bare = FunctionType(wrapper.__code__, {}, "wrapper", None, wrapper.__closure__)
+    return _body(bare)
 
 
 def _show_defaults(name: str, function: FunctionType) -> Iterator[str]:

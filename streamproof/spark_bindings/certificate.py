@@ -133,6 +133,10 @@ def _changed(protocol: str, record: Record) -> tuple[str, str] | None:
     except (Untraceable, WrongDefinition) as error:
         return f"can no longer be traced ({error})", ""
     if digest != record.digest:
+        if not __debug__:
+            return "runs without its claims: Python was started with -O", (
+                "Start Python without -O, and without PYTHONOPTIMIZE"
+            )
         moved_to = f"certificate {record.digest[:_SHOWN]}, code {digest[:_SHOWN]}"
         return (
             f"has another traced form than the certified one ({moved_to}), though its sources are "

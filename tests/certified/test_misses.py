@@ -8,14 +8,20 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import streamproof
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.lang import Map
 from streamproof.lang import domain as lang_domain
 from streamproof.lang import map as lang_map
+from streamproof.lang.digest import protocol_text
 from streamproof.protocols import chandy_lamport
 from streamproof.spark_bindings import recording
 from streamproof.spark_bindings.certificate import check_certificate
@@ -96,6 +102,29 @@ def test_an_edited_file_is_refused(case, tmp_path):
         module = "streamproof.protocols.zoo" if where == "protocol" else "zoo_helper"
         with pytest.raises(UnverifiedProtocol, match=rf"changed after .*{module}: certificate"):
             check_certificate("zoo")
+
+
+SHOWN = (
+    "edited_default keyword_only_default added_member value_of_a_member alias_of_a_member"
+    " property_of_an_enum default_of_a_field default_factory post_init no_post_init equality hash"
+    " property_of_a_record class_attribute class_method static_method other_base constant"
+    " set_constant decorator_left_out wrapper"
+)
+
+
+@pytest.mark.parametrize("case", SHOWN.split())
+def test_the_text_that_is_hashed_shows_what_is_declared(case, tmp_path):
+    where, before, after = ON_DISK[case]
+    with installed(tmp_path / "code"):
+        text = protocol_text(zoo())
+
+    def edit(protocol, helper):
+        if where == "protocol":
+            return protocol.replace(before, after), helper
+        return protocol, helper.replace(before, after)
+
+    with installed(tmp_path / "code", edit):
+        assert protocol_text(zoo()) != text
 
 
 def test_comments_layout_and_docstrings_do_not_count(tmp_path):
@@ -222,3 +251,36 @@ def test_a_helper_without_source_is_refused(tmp_path):
                 check_certificate("zoo")
         finally:
             del sys.modules["no_such"]
+
+
+COPIED = ("lang", "protocols", "certified", "spark_bindings")
+PROGRAM = """
+from streamproof.spark_bindings.certificate import check_certificate
+check_certificate("chandy_lamport")
+"""
+
+
+@pytest.mark.parametrize("is_edited", [False, True], ids=["as_it_was", "edited"])
+def test_a_plain_reading_that_is_wrong_on_disk_is_refused(is_edited, tmp_path):
+    """Somebody edits `Map.set`: the traced form is the same, since symbolic maps have their own."""
+    package = Path(streamproof.__file__).parent
+    copy = tmp_path / "copy" / "streamproof"
+    for room in COPIED:
+        shutil.copytree(package / room, copy / room)
+    shutil.copy2(package / "__init__.py", copy)
+    edited = copy / "lang" / "map.py"
+    text = edited.read_text(encoding="utf-8")
+    assert text.count("*self._values[:index], value,") == 1
+    if is_edited:
+        wrong = text.replace("self._values[:index], value,", "self._values[:index], self[key],")
+        edited.write_text(wrong, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": str(copy.parent)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode != 0) is is_edited, ran.stderr
+    assert ("changed after it was certified (streamproof.lang.map:" in ran.stderr) is is_edited

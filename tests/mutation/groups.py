@@ -15,14 +15,12 @@ class Group:
     modules : globs of files below `streamproof`
     tests : paths below `tests`, those first that are soon done
     sample : how many mutants are drawn; all if there are fewer
-    preload : libraries that the tests import anyway; each test process begins with them
     """
 
     name: str
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     sample: int
-    preload: tuple[str, ...] = ()
 
     def files(self, package: Path) -> list[Path]:
         """List the files to mutate."""
@@ -41,7 +39,6 @@ GROUPS = (
             "checker/test_check.py",
         ),
         70,
-        ("networkx",),
     ),
     Group(
         "native_code",
@@ -55,7 +52,6 @@ GROUPS = (
             "checker/native/test_agreement.py",
         ),
         70,
-        ("numba", "llvmlite.binding", "networkx"),
     ),
     Group(
         "kernels",
@@ -66,7 +62,6 @@ GROUPS = (
             "checker/native/test_engine.py",
         ),
         40,
-        ("numba", "llvmlite.binding", "networkx"),
     ),
     Group(
         "proofs",
@@ -78,7 +73,6 @@ GROUPS = (
             "proofs/test_agreement.py",
         ),
         70,
-        ("z3", "networkx"),
     ),
     Group(
         "bindings",
@@ -104,6 +98,10 @@ GROUPS = (
             "spark/test_restore.py",
         ),
         50,
-        ("pyarrow", "pandas", "deltalake", "pyspark.sql"),
     ),
 )
+
+
+def group_named(name: str) -> Group:
+    """Find a group."""
+    return next(group for group in GROUPS if group.name == name)

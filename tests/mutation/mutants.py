@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cosmic_ray.commands.init import _all_work_items
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_item import MutationSpec, WorkItem
 
 SEED = 18
@@ -39,10 +41,22 @@ def drawn(files: list[Path], sample: int, seed: int = SEED) -> list[WorkItem]:
     for item in found:
         (mutation,) = item.mutations
         place = (mutation.module_path, mutation.start_pos)
-        if place not in places:
+        if len(chosen) < sample and place not in places and is_python(mutation):
             places.add(place)
             chosen.append(item)
-    return chosen[:sample]
+    return chosen
+
+
+def is_python(mutation: MutationSpec) -> bool:
+    """Report whether a mutant compiles: what does not is no mistake that anybody could make."""
+    operator = get_operator(mutation.operator_name)(**mutation.operator_args)
+    text = mutation.module_path.read_text(encoding="utf-8")
+    mutated = mutate_code(text, operator, mutation.occurrence)
+    try:
+        compile(mutated or "not a mutant", "mutant", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def changes_nothing(mutation: MutationSpec, quiet: list[Span]) -> bool:
@@ -93,10 +107,3 @@ def span_of(node: ast.AST) -> Span:
     assert isinstance(node, ast.expr | ast.stmt)
     begin = (node.lineno, max(0, node.col_offset - 1))
     return begin, (node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
-
-
-def key_of(mutation: MutationSpec, package: Path) -> str:
-    """Name a mutant so that it is found again: its file, function, operator and occurrence."""
-    place = Path(mutation.module_path).relative_to(package)
-    operator = mutation.operator_name.removeprefix("core/")
-    return f"{place}:{mutation.definition_name or 'module'}:{operator}:{mutation.occurrence}"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from streamproof.certified.text import reads_docstrings, source_digest
+from streamproof.lang.source_text import reads_docstrings, source_digest
 
 EVERYTHING = '''"""Doc."""
 from __future__ import annotations

@@ -1,0 +1,165 @@
+"""Tests that are collected once, and run in a fork for each mutant that can be made in memory.
+
+``python -m tests.mutation.collected GROUP HOME``, in the copy of the tree. It prints a line for
+each mutant, and notes the result in the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from _pytest import main as pytest_main
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import WorkItem
+
+from tests.mutation.groups import Group, group_named
+from tests.mutation.results import Outcome, outcome_of, result_of, told
+from tests.mutation.swap import swap, swapped_code
+
+NOT_LOADED = 77
+"""Exit code of a fork that could not make its mutant."""
+CPU_TIMES = 4.0
+CPU_SECONDS_MIN = 20.0
+
+
+class MutantLoop:
+    """Runs the tests that pytest has collected once for each mutant, instead of once.
+
+    Parameters
+    ----------
+    home : the directory with the session
+    """
+
+    def __init__(self, group: Group, home: Path) -> None:
+        self.group, self.home = group, home
+        self.baseline = home / "baseline.json"
+        self.costs: dict[str, float] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Take the place of pytest's own loop."""
+        if session.testsfailed:
+            raise session.Interrupted("the tests could not be collected")
+        if not self.baseline.exists():
+            self._measure(session)
+        self._control(session)
+        known = json.loads(self.baseline.read_text(encoding="utf-8"))
+        self.costs, limit = known, max(CPU_SECONDS_MIN, CPU_TIMES * sum(known.values()))
+        with use_db(str(self.home / "session.sqlite"), WorkDB.Mode.open) as db:
+            pending = list(db.pending_work_items)
+            for number, item in enumerate(pending, start=1):
+                began = time.monotonic()
+                outcome, cpu_seconds = self._run(session, item, limit)
+                if outcome is not Outcome.NONE_RUN:
+                    db.set_result(item.job_id, result_of(outcome))
+                key = told(item.mutations[0])
+                seconds = f"{time.monotonic() - began:.0f} s ({cpu_seconds:.1f} s of CPU)"
+                print(f"{self.group.name} {number}/{len(pending)} {outcome.value} {seconds} {key}")
+                sys.stdout.flush()
+        return True
+
+    def _measure(self, session: pytest.Session) -> None:
+        """Run the tests without a mutant: they must pass. Their times order and bound others."""
+        child = os.fork()
+        if child == 0:
+            costs: dict[str, float] = {}
+            for item in session.items:
+                began = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                costs[item.nodeid] = sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - began
+            if not session.testsfailed:
+                self.baseline.write_text(json.dumps(costs), encoding="utf-8")
+            os._exit(0)
+        os.waitpid(child, 0)
+        if not self.baseline.exists():
+            raise session.Interrupted("the tests fail without a mutant: a failure means nothing")
+
+    def _control(self, session: pytest.Session) -> None:
+        """Run the tests as for a mutant, without one: else a failure would mean nothing."""
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                _quietly(self.home / "control.log")
+                code = self._run_here(session, Path("none"))
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        if outcome_of(status) is not Outcome.PASSED:
+            raise session.Interrupted(f"without a mutant the tests fail: {self.home}/control.log")
+
+    def _run(
+        self, session: pytest.Session, item: WorkItem, limit_seconds: float
+    ) -> tuple[Outcome, float]:
+        (mutation,) = item.mutations
+        original = mutation.module_path.read_text(encoding="utf-8")
+        operator = get_operator(mutation.operator_name)(**mutation.operator_args)
+        mutated = mutate_code(original, operator, mutation.occurrence)
+        pairs = mutated and swapped_code(original, mutated, str(mutation.module_path))
+        if not pairs:
+            return Outcome.NONE_RUN, 0.0
+        child = os.fork()
+        if child == 0:
+            code = NOT_LOADED
+            try:
+                _quietly(self.home / "last.log")
+                seconds = int(limit_seconds)
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+                if swap(pairs):
+                    code = self._run_here(session, mutation.module_path)
+            except BaseException:  # noqa: BLE001  what a mutant breaks is broken
+                code = 1
+            finally:
+                os._exit(code)
+        _, status, used = os.wait4(child, 0)
+        if os.waitstatus_to_exitcode(status) == NOT_LOADED:
+            return Outcome.NONE_RUN, 0.0
+        return outcome_of(status), used.ru_utime + used.ru_stime
+
+    def _run_here(self, session: pytest.Session, mutated: Path) -> int:
+        self._order(session, mutated.stem)
+        session.config.option.maxfail = 1
+        try:
+            pytest_main.pytest_runtestloop(session)
+        except session.Failed:
+            return 1
+        return 1 if session.testsfailed else 0
+
+    def _order(self, session: pytest.Session, stem: str) -> None:
+        """Begin with tests named like the mutated file, then with those that are soon done."""
+        totals: dict[Path, float] = {}
+        for item in session.items:
+            totals[item.path] = totals.get(item.path, 0.0) + self.costs.get(item.nodeid, 0.0)
+
+        def rank(item: pytest.Item) -> tuple[bool, float, str, float]:
+            is_named = stem in item.path.stem
+            cost = self.costs.get(item.nodeid, 0.0)
+            return not is_named, totals[item.path], str(item.path), cost
+
+        session.items.sort(key=rank)
+
+
+def _quietly(log: Path) -> None:
+    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(out, stream)
+
+
+def main() -> int:
+    """Run the mutants of a group."""
+    group, home = group_named(sys.argv[1]), Path(sys.argv[2])
+    options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0"]
+    options += ["--tb=line", "-o", "addopts=--import-mode=importlib", "-m", "not slow"]
+    tests = [f"tests/{test}" for test in group.tests]
+    return int(pytest.main([*options, *tests], plugins=[MutantLoop(group, home)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
