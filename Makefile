@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 FILES := streamproof tests examples benchmarks
 
-.PHONY: verify test test-slow lint golden format
+.PHONY: verify test test-slow mutation lint golden format
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -16,6 +16,9 @@ test: $(INSTALLED)  ## every test that is fast enough to be run at any time
 
 test-slow: $(INSTALLED)  ## the others
 	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
+
+mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
+	$(RUN)/python -m tests.mutation.campaign
 
 lint: $(INSTALLED)  ## style, types and layers
 	$(RUN)/ruff check $(FILES)

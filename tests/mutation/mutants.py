@@ -79,7 +79,7 @@ def quiet_spans(path: Path) -> list[Span]:
 def _quiet(tree: ast.AST) -> Iterator[ast.AST]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield from (part for part in node.decorator_list if _is_cache(part))
+            yield from (_line_of(part) for part in node.decorator_list if _is_cache(part))
         match node:
             case ast.arg(annotation=ast.expr() as annotation):
                 yield annotation
@@ -97,6 +97,17 @@ def _quiet(tree: ast.AST) -> Iterator[ast.AST]:
                 yield returns
 
 
+def _line_of(decorator: ast.expr) -> ast.expr:
+    """Give a node as long as the line: a decorator is removed with its end."""
+    return ast.Constant(
+        None,
+        lineno=decorator.lineno,
+        col_offset=decorator.col_offset,
+        end_lineno=decorator.lineno + 1,
+        end_col_offset=0,
+    )
+
+
 def _is_cache(decorator: ast.expr) -> bool:
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(function) in _CACHES
@@ -105,5 +116,5 @@ def _is_cache(decorator: ast.expr) -> bool:
 def span_of(node: ast.AST) -> Span:
     """Say where a node begins and ends, with the sign before a decorator."""
     assert isinstance(node, ast.expr | ast.stmt)
-    begin = (node.lineno, max(0, node.col_offset - 1))
-    return begin, (node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+    begin, end = (node.lineno, max(0, node.col_offset - 1)), node.end_lineno or node.lineno
+    return begin, (end, (node.end_col_offset or 0) + 1)
