@@ -21,11 +21,11 @@ from streamproof.certified.loaded import replaced
 from streamproof.certified.record import FORMAT, certificates_directory, read_record
 from streamproof.certified.seal import CertificateRefused, sealed
 from streamproof.certified.sources import digests_of, sources_of
-from streamproof.lang.source_text import source_digest, tree_of
 from streamproof.checker.mutation import MutationReport
 from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
 from streamproof.lang.digest import protocol_digest
+from streamproof.lang.source_text import source_digest, tree_of
 from streamproof.models.registry import module_of, protocol_module
 from streamproof.models.verdict import Exhausted, ExitCode, Json, Proved, Verdict
 from streamproof.proofs.find import find_invariant

@@ -15,8 +15,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType
 from typing import Any
 
-from streamproof.lang.source_text import reads_docstrings, source_digest, tree_of
 from streamproof.lang.errors import StreamproofError
+from streamproof.lang.source_text import reads_docstrings, source_digest, tree_of
 
 
 class SourceMissing(StreamproofError, ImportError):
