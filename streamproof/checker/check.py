@@ -96,6 +96,7 @@ class CheckReport:
     ----------
     model : name of the model's class
     engine : which engine searched
+    why_engine : why this engine did, if it was left to choose; empty if it was named
     left_out : names of the liveness properties that the user asked to leave out
     reduction : what symmetry saved, if it was made use of
     seconds : how long the search took
@@ -112,6 +113,7 @@ class CheckReport:
     seconds: float
     memory_mb_peak: int
     resumed: int = 0
+    why_engine: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -160,6 +162,7 @@ class CheckReport:
         return {
             "model": self.model,
             "engine": self.engine,
+            "why_engine": self.why_engine,
             "verdict": _without_counts(self.verdict.to_json()),
             "safety": self.safety.status.value,
             "liveness": None if self.liveness is None else self.liveness.status.value,
@@ -220,6 +223,7 @@ def check(
         seconds,
         peak_memory_mb(),
         found.resumed,
+        found.why,
     )
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
 from streamproof.checker import reference
 from streamproof.checker.exploration import INTERRUPTED, Exploration
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits
-from streamproof.checker.packable import is_packable
+from streamproof.checker.native.code.terms import NumberTooLarge
+from streamproof.checker.packable import NotCompiled, Unpackable, why_not_packable
 from streamproof.checker.progress import OnProgress, ignore
-from streamproof.lang import StreamproofError
+from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 
 if TYPE_CHECKING:
@@ -27,8 +30,11 @@ SMALL = 500
 500 states of Chandy-Lamport take it 0.17 s. The native engine takes 0.55 s to begin, even where its
 code is kept, and more than ten times that where it is not.
 """
+FEW = 4_000
+"""Distinct states up to which the reference engine goes on, if there seem to be no more.
 
-
+They take it a second or two, and compiling takes two to ten.
+"""
 THREADS_MAX = 64
 """Threads that states can be divided between."""
 
@@ -161,21 +167,62 @@ def explore(
 ) -> Exploration:
     """Search with the reference engine as long as the model is small, then with the native one.
 
-    The arguments are those of the native engine, if it comes to that.
+    The arguments are those of the native engine, if it comes to that. `Exploration.why` says why
+    the one or the other was used.
     """
     limits = limits or Limits()
-    small = SMALL if limits.states_max is None else min(SMALL, limits.states_max)
-    found = reference.explore(
-        model, limits=replace(limits, states_max=small), on_progress=on_progress
-    )
-    is_small = found.stopped is None or found.counts.distinct < small
-    if is_small or small == limits.states_max or found.stopped == INTERRUPTED:
-        return found
+    found, is_enough = _by_reference(model, limits, SMALL, on_progress)
+    if not is_enough and _remaining(found) <= FEW - found.counts.distinct:
+        found, is_enough = _by_reference(model, limits, FEW, on_progress)
+    if is_enough:
+        states = f"{found.counts.distinct:,} states were visited before code would be compiled"
+        return replace(found, why=states)
     try:
-        if not is_packable(model):
-            return reference.explore(model, limits=limits, on_progress=on_progress)
-        return explore_natively(
-            model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
-        )
+        refusal = why_not_packable(model)
+        if refusal is None:
+            found = explore_natively(
+                model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
+            )
+            return replace(found, why=f"there are more than {SMALL} states")
+    except (Untraceable, WrongDefinition, Unpackable, NumberTooLarge, NotCompiled) as error:
+        refusal = str(error)
     except KeyboardInterrupt:  # while the native engine was being loaded
         return replace(found, stopped=INTERRUPTED)
+    found = reference.explore(model, limits=limits, on_progress=on_progress)
+    return replace(found, why=f"the native engine cannot take the model: {refusal}")
+
+
+def _by_reference(
+    model: Model[Any], limits: Limits, states_max: int, on_progress: OnProgress
+) -> tuple[Exploration, bool]:
+    """Search up to so many states; tell whether that is all that is asked."""
+    most = states_max if limits.states_max is None else min(states_max, limits.states_max)
+    found = reference.explore(
+        model, limits=replace(limits, states_max=most), on_progress=on_progress
+    )
+    is_whole = found.stopped is None or found.counts.distinct < most
+    return found, is_whole or most == limits.states_max or found.stopped == INTERRUPTED
+
+
+def _remaining(found: Exploration) -> float:
+    """Estimate how many states a search that was ended has not found yet.
+
+    The growth from level to level shrinks by about the same factor each time. Where it does not
+    shrink nothing is known, unless the levels do not grow at all. Each factor is taken over two
+    levels, since neighbours differ by chance.
+    """
+    ends = (0, *found.level_ends)
+    widths = [after - before for before, after in pairwise(ends)]
+    if len(widths) < 4:
+        return inf
+    before, growth = sqrt(widths[-2] / widths[-4]), sqrt(widths[-1] / widths[-3])
+    shrinks = min(growth / before, 1.0)
+    if growth > 1.0 and shrinks == 1.0:
+        return inf
+    found_already = found.counts.distinct - found.level_ends[-1]
+    width, remaining = float(widths[-1]), -float(found_already)
+    for _ in range(len(widths)):
+        growth *= shrinks
+        width *= growth
+        remaining += width
+    return remaining

@@ -49,6 +49,7 @@ class Exploration:
     witnesses : per `sometimes` property (with its arguments) that was reached, a shortest way there
     stopped : why the search ended before all states were visited, other than a broken property
     engine : which engine searched
+    why : why this engine did, if it was left to choose; empty if it was named
     decide_liveness : decides the promises on the states that were found, all of them, within the
         limits of the search; None for an engine that leaves it to `liveness.decide_liveness`
     reduction : what symmetry saved, if it was made use of; promises are not decided then
@@ -68,6 +69,7 @@ class Exploration:
     resumed: int = 0
     level_ends: tuple[int, ...] = ()
     expanded: int = 0
+    why: str = ""
 
     @property
     def kept(self) -> int:

@@ -16,7 +16,10 @@ from streamproof.checker.ranges import find_outside
 from streamproof.lang import Domain, StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import (
+    BoolSort,
     ElementSort,
+    EnumSort,
+    IntSort,
     MapSort,
     RecordSort,
     Sort,
@@ -32,16 +35,25 @@ class Unpackable(StreamproofError, TypeError):
     """A model's states cannot be packed into words, though its methods can be traced."""
 
 
+class NotCompiled(StreamproofError, RuntimeError):
+    """LLVM refused the code of a model. Streamproof or LLVM is wrong, and the model is not."""
+
+
 def is_packable(model: Model[Any]) -> bool:
     """Tell whether the native engine can take a model."""
+    return why_not_packable(model) is None
+
+
+def why_not_packable(model: Model[Any]) -> str | None:
+    """Say why the native engine cannot take a model; None if it can."""
     try:
         trace_model(type(model))
         _require_packable(model, model.initial_states())
-    except (Untraceable, WrongDefinition, Unpackable):
-        return False
+    except (Untraceable, WrongDefinition, Unpackable) as refusal:
+        return str(refusal)
     except Exception:  # noqa: BLE001 - an @init that fails: any engine reports it
-        return True
-    return True
+        return None
+    return None
 
 
 def check_start(model: Model[Any]) -> None:
@@ -97,6 +109,8 @@ def _require(model: Model[Any], sort: Sort, value: Any, domains: Domains, place:
         case MapSort(keys, part):
             if value.domains != tuple(domains.get(str(key)) for key in keys):
                 raise _unpackable(model, f"{place} is a map over another domain than the model's")
+            if isinstance(part, BoolSort | IntSort | EnumSort):
+                return  # every value has a number, however many there are
             for key, entry in value.items():
                 _require(model, part, entry, domains, f"{place}[{show(key)}]")
         case ElementSort(name):

@@ -11,7 +11,8 @@ from streamproof.checker.engines import EngineName
 from streamproof.checker.exploration import INTERRUPTED, counts_of
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.minimise import Minimised, minimise
-from streamproof.checker.packable import is_packable
+from streamproof.checker.native.code.terms import NumberTooLarge
+from streamproof.checker.packable import NotCompiled, why_not_packable
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
 from streamproof.lang.model import Model
@@ -54,6 +55,7 @@ class SimulationReport:
     coverage : of each action
     not_asked : names of the promises, which no finite walk refutes
     seconds : how long all of it took: compiling, walking, minimising
+    why_engine : why this engine walked, if it was left to choose; empty if it was named
     """
 
     model: str
@@ -64,6 +66,7 @@ class SimulationReport:
     coverage: tuple[Coverage, ...]
     not_asked: tuple[str, ...]
     seconds: float
+    why_engine: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -101,6 +104,7 @@ class SimulationReport:
         return {
             "model": self.model,
             "engine": self.sample.engine,
+            "why_engine": self.why_engine,
             "seed": self.plan.seed,
             "walks_asked": self.plan.walks,
             "length_max": self.plan.length_max,
@@ -151,12 +155,11 @@ def simulate(
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
     """
-    is_native = engine is EngineName.NATIVE or (engine is EngineName.AUTO and is_packable(model))
     plan = plan or Plan()
     check_first(model)
     meter = Meter()
     with observed_premises() as premises:
-        found = (_walk_natively if is_native else walk)(model, plan, on_walks)
+        found, why = _walked(model, plan, engine, on_walks)
     shorter = minimise(model, found.path, found.broken[0].name) if found.path else None
     return SimulationReport(
         type(model).__name__,
@@ -167,7 +170,23 @@ def simulate(
         _coverage(model, found),
         promise_names(model),
         meter.seconds,
+        why,
     )
+
+
+def _walked(
+    model: Model[Any], plan: Plan, engine: EngineName, on_walks: OnWalks
+) -> tuple[Sample, str]:
+    """Take the walks with an engine, and say why with this one if it was left to choose."""
+    if engine is not EngineName.AUTO:
+        return (_walk_natively if engine is EngineName.NATIVE else walk)(model, plan, on_walks), ""
+    refusal = why_not_packable(model)
+    if refusal is None:
+        try:
+            return _walk_natively(model, plan, on_walks), "it can take the model"
+        except (NumberTooLarge, NotCompiled) as error:
+            refusal = str(error)
+    return walk(model, plan, on_walks), f"the native engine cannot take the model: {refusal}"
 
 
 def _walk_natively(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:

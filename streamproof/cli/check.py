@@ -186,7 +186,10 @@ def print_report(
     kept, command : where the search is kept, and the command that goes on with it
     """
     out = console()
-    out.print(Text(f"{title_of(sized)}, {report.engine} engine\n"))
+    out.print(Text(f"{title_of(sized)}, {report.engine} engine"))
+    if report.why_engine:
+        out.print(Text(f"(left to choose: {report.why_engine})"), soft_wrap=True)
+    out.print()
     print_findings(out, report.findings)
     if report.left_out:
         out.print(f"left out (--safety): {', '.join(report.left_out)}")

@@ -94,7 +94,10 @@ def print_report(report: SimulationReport, sized: Sized, written: str | None) ->
     """Print a report for people."""
     out = console()
     engine, seed = report.sample.engine, report.plan.seed
-    out.print(Text(f"{title_of(sized)}, {engine} engine, seed {seed}\n"))
+    out.print(Text(f"{title_of(sized)}, {engine} engine, seed {seed}"))
+    if report.why_engine:
+        out.print(Text(f"(left to choose: {report.why_engine})"), soft_wrap=True)
+    out.print()
     print_findings(out, report.findings)
     if report.not_asked:
         out.print(f"not asked, since no finite walk refutes it: {', '.join(report.not_asked)}")

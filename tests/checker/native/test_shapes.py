@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
-from streamproof.checker import Limits, check
+from streamproof.checker import Limits, check, engines
 from streamproof.checker import explore as reference
+from streamproof.checker.exploration import Exploration
 from streamproof.checker.native import engine, narrow, search
 from streamproof.checker.native.checkpoint.resume import take_over
-from streamproof.checker.native.code import alike
+from streamproof.checker.native.code import alike, machine_code, program
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.worker import Worker
-from streamproof.lang import always
+from streamproof.checker.packable import NotCompiled
+from streamproof.checker.simulate import simulate
+from streamproof.checker.walks import Plan
+from streamproof.lang import action, always, require
 from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.verdict import Counts, Status
 from tests.checker.native.keeping import lights
-from tests.checker.native.shapes import Deep, Started
+from tests.checker.native.shapes import Deep, Number, Started
 
 
 class Stops(Deep):
@@ -118,3 +124,89 @@ def test_a_fault_that_several_threads_find_later_is_told_as_one_finds_it(monkeyp
     found, wanted = (explore(lights(6, most=3)) for explore in (native, reference))
     assert (found.broken, found.path) == (wanted.broken, wanted.path)
     assert found.counts == wanted.counts
+
+
+# --- which engine is used, and what is said of it -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "engine_used"),
+    [
+        ("chandy_lamport", "small", "reference"),  # 141 states
+        ("chandy_lamport", "ring", "reference"),  # 1,651 states
+        ("chandy_lamport", "default", "native"),  # 21,385 states
+    ],
+)
+def test_code_is_compiled_for_models_that_seem_to_have_many_states(target, size, engine_used):
+    model = registry.build(target, size)
+    found = engines.explore(model)
+    assert (found.engine, found.stopped) == (engine_used, None)
+    wanted = {
+        "reference": f"{found.counts.distinct:,} states were visited before code would be compiled",
+        "native": "there are more than 500 states",
+    }
+    assert found.why == wanted[engine_used]
+
+
+@pytest.mark.parametrize(
+    ("ends", "least", "most"),
+    [
+        ([1, 11, 66, 236], 0, inf),  # grows less and less
+        ([1, 3, 9, 27, 81, 243], inf, inf),  # grows as it did
+        ([100, 200, 300, 400, 500], 400, 500),  # does not grow
+        ([200, 340, 430, 480, 495], 0, 20),  # comes to its end
+        ([500], inf, inf),
+    ],
+)
+def test_what_remains_is_estimated_from_the_growth_of_the_levels(ends, least, most):
+    found = Exploration(Counts(max(500, ends[-1]), 0, 0, ()), level_ends=tuple(ends))
+    assert least <= engines._remaining(found) <= most
+
+
+class Untraced(Started):
+    """An action that looks at what only a plain value has."""
+
+    @action
+    def up(self, s: Number) -> Number:
+        require(s.n < self.top)
+        return Number(int(str(s.n)) + 1)
+
+
+class TooLarge(Deep):
+    @action
+    def up(self, s: Number) -> Number:
+        require(s.n < self.top and s.n * 2**60 >= 0)
+        return Number(s.n + 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"), [(Untraced.sized(600), "cannot be traced"), (TooLarge(6_000), "anything from 0")]
+)
+def test_a_model_that_is_not_compiled_is_told_why(model, reason):
+    """The report says it, its JSON says it, and simulations do."""
+    report = check(model)
+    assert (report.engine, report.verdict.status) == ("reference", Status.EXHAUSTED)
+    assert report.why_engine.startswith("the native engine cannot take the model: ")
+    assert reason in report.why_engine
+    assert report.to_json()["why_engine"] == report.why_engine
+    walked = simulate(model, plan=Plan(walks=2, length_max=3))
+    assert walked.sample.engine == "reference"
+    assert reason in walked.to_json()["why_engine"]
+
+
+def test_an_engine_that_was_named_needs_no_reason():
+    assert check(Deep(3), engine=reference).why_engine == ""
+    assert check(Deep(3), engine=native).to_json()["why_engine"] == ""
+
+
+def test_code_that_llvm_refuses_is_a_refusal_and_auto_goes_on_without_it(monkeypatch):
+    def refused(text):
+        raise RuntimeError("LLVM IR parsing error")
+
+    monkeypatch.setattr(machine_code.llvm, "parse_assembly", refused)
+    monkeypatch.setattr(program, "kept", lambda key: None)
+    with pytest.raises(NotCompiled, match="LLVM .* refuses.*parsing error.*--engine reference"):
+        native(Deep(5_000))
+    report = check(Deep(5_000))
+    assert (report.engine, report.counts.distinct) == ("reference", 5_001)
+    assert "parsing error" in report.why_engine

@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from streamproof.cache import cache_directory
 from streamproof.checker.native.memory import call
+from streamproof.checker.packable import NotCompiled
 from streamproof.disk import replace_file
 
 llvm.initialize_native_target()
@@ -71,9 +72,21 @@ def compile_text(text: str) -> bytes:
 
 
 def compile_module(module: ir.Module) -> bytes:
-    """Optimise a module and compile it to an object file."""
-    parsed = llvm.parse_assembly(str(module))
-    parsed.verify()
+    """Optimise a module and compile it to an object file.
+
+    Raises
+    ------
+    NotCompiled : if LLVM refuses the module
+    """
+    try:
+        parsed = llvm.parse_assembly(str(module))
+        parsed.verify()
+    except RuntimeError as error:
+        raise NotCompiled(
+            f"LLVM {'.'.join(map(str, llvm.llvm_version_info))} refuses the code of this model "
+            f"({error}). Nothing was searched. This is a fault of streamproof; use --engine "
+            "reference, and please report the model"
+        ) from error
     target = _machine()
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_unrolling = False  # a loop's body is a whole model
