@@ -188,7 +188,7 @@ def print_report(
     out = console()
     out.print(Text(f"{title_of(sized)}, {report.engine} engine"))
     if report.why_engine:
-        out.print(Text(f"(left to choose: {report.why_engine})"), soft_wrap=True)
+        out.print(Text(f"({report.why_engine})"), soft_wrap=True)
     out.print()
     print_findings(out, report.findings)
     if report.left_out:

@@ -96,7 +96,7 @@ def print_report(report: SimulationReport, sized: Sized, written: str | None) ->
     engine, seed = report.sample.engine, report.plan.seed
     out.print(Text(f"{title_of(sized)}, {engine} engine, seed {seed}"))
     if report.why_engine:
-        out.print(Text(f"(left to choose: {report.why_engine})"), soft_wrap=True)
+        out.print(Text(f"({report.why_engine})"), soft_wrap=True)
     out.print()
     print_findings(out, report.findings)
     if report.not_asked:

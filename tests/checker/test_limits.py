@@ -128,6 +128,7 @@ def test_an_interrupt_between_the_engines_keeps_what_the_first_has_found(monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engines, "explore_natively", interrupted)
+    monkeypatch.setattr(engines, "FEW", engines.SMALL)
     report = check(registry.build("chandy_lamport", "ring"), engine=engines.explore)
     assert report.interrupted
     assert report.counts.distinct == engines.SMALL

@@ -180,7 +180,8 @@ class TooLarge(Deep):
 
 
 @pytest.mark.parametrize(
-    ("model", "reason"), [(Untraced.sized(600), "cannot be traced"), (TooLarge(6_000), "anything from 0")]
+    ("model", "reason"),
+    [(Untraced.sized(600), "cannot be traced"), (TooLarge(6_000), "anything from 0")],
 )
 def test_a_model_that_is_not_compiled_is_told_why(model, reason):
     """The report says it, its JSON says it, and simulations do."""
