@@ -24,7 +24,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamproof.disk import make_directory, sync_directory, sync_tree, temporary_sibling
+from streamproof.disk import (
+    DiskFailed,
+    explained,
+    make_directory,
+    sync_directory,
+    sync_tree,
+    temporary_sibling,
+)
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
@@ -158,15 +165,23 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
     make_directory(path.parent)
     temporary = temporary_sibling(path)
     try:
-        (temporary / "channels").mkdir(parents=True)
-        yield temporary
+        with explained(path, "Nothing was made"):
+            (temporary / "channels").mkdir(parents=True)
+            yield temporary
         stored = {"format": _FORMAT, "id": uuid.uuid4().hex, "wiring": wiring.to_json()}
         write_json(temporary / "pipeline.json", {**stored, "origin": dict(origin)})
         sync_tree(temporary)  # before it has its name: a part of a pipeline is none
         try:
-            os.rename(temporary, path)  # onto nothing, or onto an empty directory
+            with explained(path, "Nothing was made"):
+                os.rename(temporary, path)  # onto nothing, or onto an empty directory
+        except DiskFailed:
+            raise
         except OSError as error:
             raise refused from error
-        sync_directory(path.parent)
+        try:
+            sync_directory(path.parent)
+        except DiskFailed:
+            os.rename(path, temporary)  # so that the call may be repeated
+            raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

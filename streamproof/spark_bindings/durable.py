@@ -98,8 +98,8 @@ def link_or_copy(source: Path, target: Path) -> None:
 
     Only for files that nobody changes in place: both names stand for the same bytes.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
     with explained(target, "The copy is not complete"):
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.link(source, target)
         except OSError as error:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from streamproof.disk import explained
+
 Event = Mapping[str, Any]
 """One call of a transition: its name, its arguments and the names of its effects."""
 
@@ -32,15 +34,17 @@ class EventLog:
         """Append one step's events, in their order. A repeated step is written again."""
         if not events:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"step": step, "events": list(events)}) + "\n"
-        if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
-            os.replace(self._path, self._earlier)
-        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(handle, line.encode())  # one write, so that lines of two drivers do not mix
-        finally:
-            os.close(handle)
+        # The line begins with its end, too: a crash may have cut off the one before.
+        line = "\n" + json.dumps({"step": step, "events": list(events)}) + "\n"
+        with explained(self._path, "The step is not told"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
+                os.replace(self._path, self._earlier)
+            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(handle, line.encode())  # in one, so that lines of two drivers do not mix
+            finally:
+                os.close(handle)
 
     def read(self) -> dict[int, list[Event]]:
         """Give the events of each step. Of a repeated step the last run counts; all are equal.

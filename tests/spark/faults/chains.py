@@ -167,6 +167,22 @@ def work(tape: Tape) -> None:
     run(pipeline)
 
 
+def steps(place: Path) -> Iterator[Callable[[], object]]:
+    """Give the steps of a pipeline, each of which may be tried again if it fails."""
+    path = place / PLACE
+    yield lambda: chain(path)
+    yield lambda: append(chain(path), 0)
+    yield lambda: run(chain(path))
+    yield lambda: append(chain(path), 1)
+    yield lambda: chain(path).snapshot()
+    yield lambda: append(chain(path), 2)
+    yield lambda: run(chain(path))
+    yield lambda: restore(chain(path), "000001", place / "copy", Replay.ALL)
+    yield lambda: append(chain(path), 3)
+    yield lambda: remove_snapshot(path, "000001")
+    yield lambda: retention.vacuum(path)
+
+
 def _snapshot(tape: Tape, pipeline: Pipeline) -> None:
     tape.note(Requested(pipeline.snapshot()))
 

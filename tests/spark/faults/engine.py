@@ -27,6 +27,14 @@ from tests.spark.pipelines import Tokens
 OnBatch = Callable[[Any, BatchId], None]
 
 
+_spark_writes: list[str] = []
+
+
+def in_spark() -> bool:
+    """Tell whether it is Spark's turn to write."""
+    return bool(_spark_writes)
+
+
 class EngineRefused(Exception):
     """Spark would end the query, since a file of its checkpoint is lost or damaged."""
 
@@ -140,10 +148,14 @@ class Engine:
 
     def _put(self, name: str, text: str) -> None:
         path = self._path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
-        temporary.write_text(text)
-        temporary.rename(path)
+        _spark_writes.append(name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+            temporary.write_text(text)
+            temporary.rename(path)
+        finally:
+            _spark_writes.pop()
 
 
 def load(checkpoint: Path, batch: int) -> Tokens:

@@ -6,7 +6,7 @@ The copies are the real ones but for Spark: `engine` runs their batches. Time pa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
@@ -194,6 +194,17 @@ def work(tape: Tape) -> None:
     _append(tape, pipeline, 3)
     copies.run()
     copies.stop()
+
+
+def steps(place: Path) -> Iterator[Callable[[], object]]:
+    """Give the steps of a pair, each of which may be tried again if it fails."""
+    path = place / PLACE
+    yield lambda: pair(path)
+    yield lambda: append(pair(path), 0)
+    yield lambda: _run(pair(path))
+    yield lambda: pair(path).snapshot()
+    yield lambda: append(pair(path), 1)
+    yield lambda: _run(pair(path))
 
 
 def _append(tape: Tape, pipeline: Pipeline, number: int) -> None:
