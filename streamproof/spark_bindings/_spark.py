@@ -145,11 +145,7 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
         operator = operators.pop()
         operators += _elements(operator.children())
         name = operator.getClass().getSimpleName()
-        modes = {"timeMode", "timeout"} & {
-            method.getName() for method in operator.getClass().getMethods()
-        }
-        clocks = [str(getattr(operator, mode)()) for mode in modes]
-        yield PlanNode(name, name, uses_clock=any("processing" in c.lower() for c in clocks))
+        yield PlanNode(name, name, uses_clock=_has_clock(operator))
         expressions: list[tuple[Any, tuple[str, ...]]] = [
             (each, ()) for each in _elements(operator.expressions())
         ]
@@ -168,6 +164,23 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
             )
 
 
+def uses_clock(frame: DataFrame) -> bool:
+    """Tell whether a plan has an operator with timers or timeouts by processing time."""
+    operators = [_java(frame).queryExecution().analyzed()]
+    while operators:
+        operator = operators.pop()
+        if _has_clock(operator):
+            return True
+        operators += _elements(operator.children())
+    return False
+
+
+def _has_clock(operator: Any) -> bool:
+    methods = {method.getName() for method in operator.getClass().getMethods()}
+    modes = (str(getattr(operator, mode)()) for mode in {"timeMode", "timeout"} & methods)
+    return any("processing" in mode.lower() for mode in modes)
+
+
 def _elements(sequence: Any) -> list[Any]:
     return [sequence.apply(index) for index in range(sequence.size())]
 
@@ -175,8 +188,20 @@ def _elements(sequence: Any) -> list[Any]:
 def register_once(spark: SparkSession, source: type[Any]) -> None:
     """Make a Python data source known to a session; registering it twice would print a warning."""
     session = _java_session(spark)
-    if not session.sessionState().dataSourceManager().dataSourceExists(source.name()):
+    if session.sessionState().dataSourceManager().dataSourceExists(source.name()):
+        return
+    # Spark looks into the active session whether it is there, and a second one is not active.
+    assert spark.sparkContext._jvm is not None
+    sessions = spark.sparkContext._jvm.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session)
+    try:
         spark.dataSource.register(source)
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def _java(frame: DataFrame) -> Any:

@@ -47,6 +47,7 @@ from streamproof.spark_bindings.names import (
     part_of,
 )
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
+from streamproof.spark_bindings.session import check_classic
 from streamproof.spark_bindings.source import COMMITS_MAX, SOURCE_NAME, ChannelSource
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.writers import writing
@@ -249,6 +250,7 @@ class Channel:
         ----------
         spark : a session as `spark_session` sets it up
         """
+        check_classic(spark)
         _spark.register_once(spark, ChannelSource)
         told = {PIPELINE_KEY: self._pipeline, CHANNEL_KEY: self.name}
         fields = [

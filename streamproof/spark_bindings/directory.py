@@ -132,6 +132,11 @@ class PipelineDirectory:
         return Checkpoint(self.query_path(query) / "checkpoint")
 
     @property
+    def shared(self) -> tuple[Path, ...]:
+        """The directories that the driver and the executors write to."""
+        return self.path / "channels", self.path / "queries"
+
+    @property
     def feeds(self) -> Path:
         """The directory of what the feeds record."""
         return self.path / "feeds"

@@ -146,7 +146,12 @@ class Pipeline:
         check_session(spark)
         for snapshot in self._directory.snapshots.unfinished():
             self._feeds.initiate(snapshot)
-        self._run = Run(spark, self._directory, self._channels, self.queries)
+        self._run = run = Run(spark, self._directory, self._channels, self.queries)
+        try:
+            run.begin()
+        except BaseException:
+            self._run = None
+            raise
         return self
 
     def stop(self) -> None:

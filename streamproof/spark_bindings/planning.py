@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -53,12 +53,33 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
         raise WrongWiring(
             f"the plan of query {query.name!r} reads {dict(found)} (sources per channel), but "
             f"its inputs are {query.inputs}. Markers on an input that is not read once would "
-            "be lost or doubled. Use every input's DataFrame, and no other stream"
+            f"be lost or doubled. {_remedy(query, found)}"
         )
     _require_columns(query, frame.schema, output)
     if {TUPLE_TYPE, STABLE_ID} <= set(frame.columns):
         require_one_merge(frame, f"channel {query.output!r} would hold")
     return frame
+
+
+def _remedy(query: Query, found: Mapping[str, int]) -> str:
+    """Say what to do about inputs that a plan does not read once."""
+    twice = [name for name in query.inputs if found.get(name, 0) > 1]
+    if twice:
+        # Both sides of a join need columns of their own, so Spark makes a source for each.
+        name, copy = twice[0], f"{twice[0]}_again"
+        return (
+            f"The plan joins {name!r} with itself, for which Spark reads it twice; the two "
+            "readers advance apart. Let a query copy it into a channel of its own, and join the "
+            f'two: Query("copy", inputs=("{name}",), output="{copy}", plan=lambda rows: rows), '
+            f'and inputs=("{name}", "{copy}") here. A union may take one DataFrame twice'
+        )
+    unused = [name for name in query.inputs if not found.get(name)]
+    if unused:
+        return (
+            f"The plan makes no use of {', '.join(map(repr, unused))}. Use its DataFrame, or leave "
+            "it out of the inputs"
+        )
+    return "Use every input's DataFrame, and no other stream"
 
 
 def _require_columns(query: Query, given: StructType, output: pa.Schema) -> None:

@@ -13,12 +13,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
+from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import QueryFailed, StillBusy
+from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.planning import plan_query, start_query
 from streamproof.spark_bindings.process import QueryProcess
+from streamproof.spark_bindings.shared_files import check_shared
 from streamproof.spark_bindings.source import ChannelSource
+from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
@@ -48,17 +51,12 @@ PipelineStatus = Mapping[QueryName, QueryStatus]
 
 
 class Run:
-    """The queries of one pipeline in one session. `Pipeline.start` makes it.
+    """The queries of one pipeline in one session. `Pipeline.start` makes it, and begins it.
 
     Parameters
     ----------
     queries : what is run
     collected : all queries of the pipeline, if other processes run some of them
-
-    Raises
-    ------
-    WrongSchema : if a plan's columns are not those of its output channel; nothing is started
-    WrongWiring : if a plan does not read each of its inputs once
     """
 
     def __init__(
@@ -70,31 +68,58 @@ class Run:
         *,
         collected: Sequence[Query] | None = None,
     ) -> None:
-        self._directory, self._channels = directory, channels
-        planned = [(query, self._plan(spark, query)) for query in queries]
+        self._spark, self._directory, self._channels = spark, directory, channels
+        self._queries, self._collected = queries, collected or queries
         self._processes = {QueryName(query.name): self._process(query) for query in queries}
         self._running: dict[QueryName, StreamingQuery] = {}
+        self._collector: CollectorThread | None = None
+        self._is_stopped = False
+
+    def begin(self) -> None:
+        """Start the queries. It takes a while, in which other threads may look and stop.
+
+        Raises
+        ------
+        WrongSchema : if a plan's columns are not those of its output channel; nothing is started
+        WrongWiring : if a plan does not read each of its inputs once
+        NotRunning : if it was stopped meanwhile
+        UnsuitableSession : if its executors do not see the pipeline's files
+        """
+        check_shared(self._spark, self._directory.shared)
+        planned = [(query, self._plan(self._spark, query)) for query in self._queries]
         try:
             for query, frame in planned:
+                self._require_not_stopped()
                 self._running[QueryName(query.name)] = self._start(query, frame)
+            self._require_not_stopped()
+            collector = Collector(self._directory, self._collected, self._channels)
+            self._collector = CollectorThread(collector, self._directory.path)
         except BaseException:
             self._stop_queries()
             raise
-        collector = Collector(directory, collected or queries, channels)
-        self._collector = CollectorThread(collector, directory.path)
+
+    def _require_not_stopped(self) -> None:
+        if self._is_stopped:
+            raise NotRunning(
+                f"pipeline {self._directory.path} was stopped while it started. None of its "
+                "queries runs. Call start(spark) again"
+            )
 
     def wake_collector(self) -> None:
         """Tell the collector that a snapshot was requested."""
-        self._collector.wake()
+        if self._collector is not None:
+            self._collector.wake()
 
     def stop(self) -> None:
         """Stop the queries, then the collector, which takes a last look. May be repeated."""
+        self._is_stopped = True
         self._stop_queries()
-        self._collector.stop()
+        if self._collector is not None:
+            self._collector.stop()
 
     def status(self) -> PipelineStatus:
-        """Tell how far each query is."""
-        return {name: self._query_status(name) for name in self._running}
+        """Tell how far each query is; while it starts, some do not run yet."""
+        return {name: self._query_status(name) for name in self._processes}
 
     def raise_failure(self) -> None:
         """Raise what ended a query, or why snapshots cannot be collected.
@@ -104,7 +129,8 @@ class Run:
         QueryFailed : if there is something
         """
         self.raise_query_failure()
-        self._collector.raise_failure()
+        if self._collector is not None:
+            self._collector.raise_failure()
 
     def raise_query_failure(self) -> None:
         """Raise what ended a query.
@@ -113,7 +139,7 @@ class Run:
         ------
         QueryFailed : if one has ended
         """
-        for name, query in self._running.items():
+        for name, query in list(self._running.items()):
             if not query.isActive:
                 error = query.exception()
                 raise QueryFailed(
@@ -146,7 +172,7 @@ class Run:
 
         Spark may run a batch without new rows, to close windows that a watermark has passed.
         """
-        for query in self._running.values():
+        for query in list(self._running.values()):
             waiting = Thread(target=_process_all, args=(query,), daemon=True)
             waiting.start()
             waiting.join(max(0.0, deadline - time.monotonic()))
@@ -155,22 +181,24 @@ class Run:
         return True
 
     def _caught_up(self) -> bool:
-        return all(state.behind == 0 for state in self.status().values())
+        begun = len(self._running) == len(self._processes)
+        return begun and all(state.behind == 0 for state in self.status().values())
 
     def _ends(self) -> dict[ChannelName, Position]:
         return {name: channel.log.last() for name, channel in self._channels.items()}
 
     def _query_status(self, name: QueryName) -> QueryStatus:
-        query, checkpoint = self._running[name], self._directory.checkpoint(name)
+        query, checkpoint = self._running.get(name), self._directory.checkpoint(name)
         batch = checkpoint.last_committed()
         received = {} if batch is None else checkpoint.received(batch)
         inputs = self._directory.wiring.inputs[name]
-        failure = None if query.isActive else query.exception()
+        is_active = query is not None and query.isActive
+        failure = None if query is None or is_active else query.exception()
         return QueryStatus(
             batch=batch,
             received=received,
             behind=sum(self._channels[c].log.last() - received.get(c, 0) for c in inputs),
-            running=query.isActive,
+            running=is_active,
             failure="" if failure is None else str(failure),
         )
 
@@ -193,6 +221,7 @@ class Run:
 
     def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
         process = self._processes[QueryName(query.name)]
+        self._wake(query, frame)
         return start_query(
             query,
             frame,
@@ -201,8 +230,20 @@ class Run:
             on_batch=process.on_batch,
         )
 
+    def _wake(self, query: Query, frame: DataFrame) -> None:
+        """Let a query run a batch, if there is nothing to read and it may have a timer that is due.
+
+        Spark looks at timers behind a batch alone. So in a new run it would not before an input has
+        something new, however long that takes.
+        """
+        status = self._query_status(QueryName(query.name))
+        if status.batch is not None and status.behind == 0 and _spark.uses_clock(frame):
+            # A commit without rows is no message, but whoever reads it runs a batch.
+            read = self._channels[ChannelName(query.inputs[0])].path
+            commit(open_table(read), read, [], {}, [])
+
     def _stop_queries(self) -> None:
-        for query in self._running.values():
+        for query in list(self._running.values()):
             query.stop()
 
 

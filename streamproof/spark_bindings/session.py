@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
 
-from streamproof.spark_bindings.errors import UnsuitableSession
+from streamproof.spark_bindings.errors import UnsuitableSession, WrongArgument, first_line
 from streamproof.spark_bindings.home import spark_home
 from streamproof.spark_bindings.java import JavaChoice, java_home
 
@@ -18,6 +19,12 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _SHUFFLE_CHECKSUM = "spark.sql.shuffle.orderIndependentChecksum"
 _SOCKET_DIRECTORY_MAX = 60
+
+_NO_CONNECT = (
+    "Its driver is another process, which a pipeline has to be in: it looks at plans and runs "
+    "batches there. Nothing was started. Make a session in this process, without SPARK_REMOTE: "
+    "streamproof.spark_bindings.spark_session()"
+)
 
 REQUIRED_SETTINGS: Mapping[str, str] = {
     # Custom stateful operators (transformWithState) run on the RocksDB provider alone.
@@ -82,7 +89,10 @@ def spark_session(
     Raises
     ------
     NoSuitableJava : if there is no Java to run it
+    UnsuitableSession : if the process is a client of Spark Connect
     """
+    if "SPARK_REMOTE" in os.environ or is_remote():
+        raise UnsuitableSession(f"this process is a client of Spark Connect. {_NO_CONNECT}")
     # Workers would run the `python3` of PATH, which need not have pyarrow or this package.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(java_home(java))
@@ -113,17 +123,43 @@ def transport() -> dict[str, str]:
     return {"spark.python.unix.domain.socket.enabled": str(fits).lower()}
 
 
+def check_classic(spark: object) -> None:
+    """Refuse what is no session, and one of Spark Connect.
+
+    Raises
+    ------
+    WrongArgument, UnsuitableSession : in this order
+    """
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise UnsuitableSession(f"this session is one of Spark Connect. {_NO_CONNECT}")
+    if not isinstance(spark, SparkSession):
+        raise WrongArgument(
+            f"{spark!r} was given as the Spark session. Nothing was started. Give what "
+            "streamproof.spark_bindings.spark_session() returns"
+        )
+
+
 def check_session(spark: SparkSession) -> None:
     """Refuse a session in which a pipeline could silently lose state.
 
     Raises
     ------
-    UnsuitableSession : if a required setting has another value; the message names them all
+    WrongArgument : if it is no session
+    UnsuitableSession : if it is one of Spark Connect, or was stopped, or a required setting has
+        another value; the message names them all
     """
+    check_classic(spark)
+    try:
+        there = {key: spark.conf.get(key, None) for key in REQUIRED_SETTINGS}
+    except Exception as error:
+        raise UnsuitableSession(
+            f"this Spark session cannot be used: {first_line(error)}. Has it been stopped? Nothing "
+            "was started. Make another: streamproof.spark_bindings.spark_session()"
+        ) from error
     wrong = [
-        f"{key} is {spark.conf.get(key, None)!r} and must be {value!r}"
+        f"{key} is {there[key]!r} and must be {value!r}"
         for key, value in REQUIRED_SETTINGS.items()
-        if spark.conf.get(key, None) != value
+        if there[key] != value
     ]
     if wrong:
         raise UnsuitableSession(

@@ -108,6 +108,22 @@ def test_a_stalled_input_is_bridged_and_corrected(spark: SparkSession, tmp_path:
 
 
 @pytest.mark.slow
+def test_a_merge_that_is_restarted_keeps_its_delay_without_a_new_row(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    original = pipeline(tmp_path / "original", max_delay="30 seconds")
+    feed(original, "ewr", EWR)
+    feed(original, "jfk", JFK[:1])
+    with original.start(spark):
+        await_said(lambda: original.status()["merge"].behind == 0, original)
+    assert said(original).count("TENTATIVE") == 0
+    with original.start(spark):
+        await_said(lambda: said(original).count("TENTATIVE") == 6, original)
+    assert original.channel("ewr").rows().num_rows == len(EWR)
+    assert original.channel("ewr").log.last() == 2  # the second commit has no rows
+
+
+@pytest.mark.slow
 def test_a_snapshot_of_any_moment_restores_right(spark: SparkSession, tmp_path: Path) -> None:
     original = pipeline(tmp_path / "original", max_delay="10 seconds")
     with original.start(spark):

@@ -56,6 +56,7 @@ def run_alone(
     with locked(place, f"what has no replicas in {pipeline.path}"):
         channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
         run = Run(spark, directory, channels, queries, collected=pipeline.queries)
+        run.begin()
         heart = Heart(place.beat)
         try:
             while not stop.wait(bound_seconds / BEATS_PER_BOUND):

@@ -34,6 +34,7 @@ from streamproof.spark_bindings.pipeline import Pipeline
 from streamproof.spark_bindings.planning import plan_query, start_query
 from streamproof.spark_bindings.recording import Recording
 from streamproof.spark_bindings.session import check_session
+from streamproof.spark_bindings.shared_files import check_shared
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, Pair, PairDirectory
@@ -122,6 +123,7 @@ def run_copy(
     with locked(place.own, f"copy {copy.value} of {pair.name}"):
         given = session()
         check_session(given)
+        check_shared(given, directory.shared)
         spark = given.newSession()
         # A batch without new rows would be one that has no turn.
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")

@@ -91,8 +91,8 @@ def sunion(
     UnsuitableSession : if the session could lose state
     """
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
-    columns = check_columns(first, time, position, partition_by)
     check_session(first.sparkSession)
+    columns = check_columns(first, time, position, partition_by)
     for protocol in PROTOCOLS:
         claim = "all who merge these streams see the same"
         check_certificate(protocol, claim, trust=certificate)

@@ -24,6 +24,7 @@ from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import stored_schema
+from streamproof.spark_bindings.session import check_classic
 from streamproof.spark_bindings.sunion.lasting import LASTING, check_written, note_lasting
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
@@ -75,6 +76,8 @@ def reconcile(
     ForeignTable : if a table is another query's, or lacks what this one has written
     DamagedFile : if the log of a table, or a file of the checkpoint, cannot be read
     """
+    if isinstance(merged, DataFrame):
+        check_classic(merged.sparkSession)
     _require_merged(merged)
     place = _local("table", table)
     behind = place.with_name(f"{place.name}.late") if late is None else _local("late", late)
