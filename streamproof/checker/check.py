@@ -13,10 +13,12 @@ from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, Reduction
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits, peak_memory_mb
+from streamproof.checker.premises import untried
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity
+from streamproof.checker.states import look_at_fields
 from streamproof.lang import Domain, StreamproofError
 from streamproof.lang.model import STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
@@ -37,6 +39,8 @@ from streamproof.models.verdict import (
     weakest,
 )
 
+LARGER = "Choose a larger size"
+"""What to do if a search does not see enough."""
 NO_PROPERTY = (
     "the model states no property, so only deadlocks and broken claims were looked for. State what "
     "must hold: a method marked @always, @every_step, @sometimes, @leads_to or @eventually"
@@ -82,7 +86,7 @@ class Evidence:
             found.unfinished,
             found.counts.firings,
             f"{found.counts.distinct:,} states",
-            "Choose a larger size",
+            LARGER,
             Exhausted(found.counts),
             found.counts,
         )
@@ -201,7 +205,7 @@ def check(
     BrokenModel : if a method of the model fails
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption : if the model's size contradicts an @assume
-    ImpureModel, WrongSort : if a sample of states shows that a search would mean nothing
+    ImpureModel, UnfitState : if a sample of states shows that a search would mean nothing
     ClaimsDisabled : under python -O
     """
     check_first(model)
@@ -211,7 +215,8 @@ def check(
     findings = list(safety_findings(model, Evidence.of_search(found), premises))
     promised = promise_names(model)
     if liveness and promised:
-        findings += promise_findings(model, found, limits, on_progress)
+        told = promise_findings(model, found, limits, on_progress)
+        findings += [_unless_untried(model, part, premises) for part in told]
     seconds = meter.seconds
     return CheckReport(
         type(model).__name__,
@@ -232,13 +237,14 @@ def check_first(model: Model[Any]) -> None:
 
     Raises
     ------
-    BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
+    BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
     """
     if not __debug__:
         raise ClaimsDisabled(
             "Python runs with -O, which removes every assert, so the claims of a model would go "
             "unchecked. Run it without -O and without PYTHONOPTIMIZE"
         )
+    look_at_fields(model)
     check_assumptions(model)
     check_purity(model)
 
@@ -252,6 +258,17 @@ def safety_findings(model: Model[Any], found: Evidence, premises: Premises) -> t
     premises : which premises of the model's properties were observed to hold
     """
     return tuple(_Findings(model, found, premises).all())
+
+
+def _unless_untried(model: Model[Any], promise: Finding, premises: Premises) -> Finding:
+    """Turn a promise that is kept undetermined if a premise in it was never tried."""
+    verdict = promise.verdict
+    if isinstance(verdict, Exhausted):
+        looked_at = f"{verdict.counts.distinct:,} states"
+        reason = untried(model, promise.name, premises, looked_at, LARGER)
+        if reason:
+            return dataclasses.replace(promise, verdict=Undetermined((reason,), verdict.counts))
+    return promise
 
 
 def _is_empty(value: object) -> bool:
@@ -272,7 +289,7 @@ class _Findings:
     def __init__(self, model: Model[Any], found: Evidence, premises: Premises) -> None:
         self.model, self.found, self.counts = model, found, found.counts
         self.run = retrace(model, found.path) if found.path else None
-        self.idle = [code for code, held in premises.items() if not held]
+        self.premises = premises
 
     def all(self) -> Iterator[Finding]:
         for role, kind in ((Role.ALWAYS, Kind.ALWAYS), (Role.EVERY_STEP, Kind.EVERY_STEP)):
@@ -313,13 +330,15 @@ class _Findings:
         return [name for name in fields if _is_empty(getattr(self.model, name))]
 
     def _vacuous(self, name: str) -> Undetermined | None:
-        """Say that a property asked `implies` of nothing; None if its premises have held."""
-        for code in self.idle:
-            if name in code.co_qualname.split("."):
-                return self._unknown(
-                    f"the premise of an implies in {name} (line {code.co_firstlineno}) holds in "
-                    f"none of {self.found.looked_at}, so it was never tried. {self.found.more}"
-                )
+        """Say that a property asked `implies` of nothing; None if its premises have held.
+
+        That no run gets stuck is vacuous if what is final is.
+        """
+        finals = self.model.methods(Role.FINAL) if name == DEADLOCK and self.counts else ()
+        for part in (name, *(method.name for method in finals)):
+            looked_at, more = self.found.looked_at, self.found.more
+            if reason := untried(self.model, part, self.premises, looked_at, more):
+                return self._unknown(reason)
         return None
 
     def _refuted(self, broken: Broken) -> Refuted:
@@ -353,6 +372,8 @@ class _Findings:
                 f"so what holds may hold because nothing happens. {self.found.more}, or look for a "
                 "guard that is too strong"
             )
+        if verdict is None and self.counts:  # walks do not ask it in every state
+            verdict = self._vacuous(name)
         return Finding(name, Kind.SOMETIMES, verdict or self.found.passed, note)
 
     def _actions(self) -> Verdict:

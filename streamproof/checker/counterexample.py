@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from streamproof.checker.exploration import Path
 from streamproof.checker.lasso import Lasso, broken_promises, never_comes_about
 from streamproof.checker.properties import STUCK, Broken, Properties
+from streamproof.checker.states import UnfitState
 from streamproof.lang import OutOfRange, StreamproofError
 from streamproof.lang.model import Call, Model, Move
 from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
@@ -45,10 +46,20 @@ class BrokenModel(StreamproofError, RuntimeError):
             f"{what} failed with {type(error).__name__}: {error}{place}. Only `require` makes a "
             "step impossible; anything else is a bug of the model. Mend it, or state a guard"
         )
+        if isinstance(error, UnfitState):
+            is_start = what.endswith("@init")  # before any step
+            message = f"after {'@init' if is_start else what}, {error}"
+            if is_start:
+                return WrongState(message, Trace("", (), ()))
         if path is None:
             return cls(message, Trace("", (), ()))
         trace = retrace(model, path).trace
-        return cls(f"{message}. The state is the last of the run with key {trace.key}", trace)
+        kind = WrongState if isinstance(error, UnfitState) else cls
+        return kind(f"{message}. The state is the last of the run with key {trace.key}", trace)
+
+
+class WrongState(BrokenModel, UnfitState):
+    """An action or @init gave a state by which a search could be misled."""
 
 
 class LeftRange(BrokenModel, OutOfRange):

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
+from streamproof.checker.declared import find_wrong_state
 from streamproof.checker.exploration import Path
 from streamproof.checker.ranges import find_outside
+from streamproof.checker.states import look_at
 from streamproof.lang import Domain, StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import (
@@ -63,6 +65,7 @@ def check_start(model: Model[Any]) -> None:
     ------
     BrokenModel : if an @init fails
     LeftRange : if a number is outside its declared range from the beginning
+    UnfitState : if a value is not of the sort that its field declares
     Untraceable, WrongDefinition : if the model cannot be traced
     Unpackable : if a state or a field of the model holds what has no number
     """
@@ -74,7 +77,9 @@ def check_start(model: Model[Any]) -> None:
         raise
     except Exception as error:
         raise BrokenModel.by(model, None, "@init", error) from error
+    wrong = find_wrong_state(model)
     for start, state in enumerate(states):
+        look_at(state, wrong)
         if outside and (found := outside(state)):
             raise LeftRange.of(model, Path(start, ()), "@init", found)
     _require_packable(model, states)

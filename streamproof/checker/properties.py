@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Call, Model, Role
+from streamproof.lang.premises import premise_sites
+from streamproof.lang.quantify import asking
 
 S = TypeVar("S")
 
@@ -80,10 +82,10 @@ class Properties(Generic[S]):
     def of(cls, model: Model[Any]) -> Properties[Any]:
         """Read a model's properties."""
         return cls(
-            _checks(model, Role.ALWAYS),
-            _checks(model, Role.EVERY_STEP),
-            _checks(model, Role.SOMETIMES),
-            _checks(model, Role.FINAL),
+            checks_of(model, Role.ALWAYS),
+            checks_of(model, Role.EVERY_STEP),
+            checks_of(model, Role.SOMETIMES),
+            checks_of(model, Role.FINAL),
         )
 
     def broken_in(self, state: S) -> tuple[Broken, ...]:
@@ -138,7 +140,7 @@ def check_assumptions(model: Model[Any]) -> None:
     ------
     BrokenAssumption : if an assumption does not hold at this size
     """
-    for check in _checks(model, Role.ASSUME):
+    for check in checks_of(model, Role.ASSUME):
         if broken := check.broken():
             raise BrokenAssumption(
                 f"{type(model).__name__} assumes {check.name}, and at this size {broken.reason}. "
@@ -146,12 +148,16 @@ def check_assumptions(model: Model[Any]) -> None:
             )
 
 
-def _checks(model: Model[Any], role: Role) -> tuple[Check[Any], ...]:
-    return tuple(
-        Check(call, getattr(model, method.name))
-        for method in model.methods(role)
-        for call in model.calls(method)
-    )
+def checks_of(model: Model[Any], role: Role) -> tuple[Check[Any], ...]:
+    """List the properties of a role; one that calls `implies` tells whose premises it asks for."""
+    sites = premise_sites(type(model))
+    found: list[Check[Any]] = []
+    for method in model.methods(role):
+        ask = getattr(model, method.name)
+        if sites.get(method.name):
+            ask = asking(method.name, ask)
+        found += [Check(call, ask) for call in model.calls(method)]
+    return tuple(found)
 
 
 def _judge_conjuncts(call: Call, answers: Mapping[str, object]) -> Broken | None:

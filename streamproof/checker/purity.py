@@ -11,22 +11,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from streamproof.checker.declared import find_wrong_state
+from streamproof.checker.forms import difference
 from streamproof.checker.lasso import promises_of
-from streamproof.lang import Element, Map, StreamproofError, WrongDefinition
+from streamproof.checker.states import UnfitState, look_at
+from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Model, Role
-from streamproof.lang.sorts import (
-    BoolSort,
-    ElementSort,
-    EnumSort,
-    IntSort,
-    MapSort,
-    RecordSort,
-    Sort,
-)
-from streamproof.lang.trace import state_sort_of
 from streamproof.models.trace import show
-
-_CLASSES: dict[type, type] = {BoolSort: bool, IntSort: int, ElementSort: Element}
 
 STATES_SAMPLED = 64
 """States that are looked at, nearest first: an impure method shows almost at once."""
@@ -34,10 +25,6 @@ STATES_SAMPLED = 64
 
 class ImpureModel(StreamproofError, ValueError):
     """A method gave two answers to one question."""
-
-
-class WrongSort(StreamproofError, TypeError):
-    """A state holds a value that is not of the sort that its field declares."""
 
 
 def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
@@ -48,27 +35,23 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
     Raises
     ------
     ImpureModel : if two answers differ
-    WrongSort : if a field of a state is not of its sort
+    UnfitState : if a state holds what is not of its declared sort, or can be no part of a state
     WrongDefinition : if a promise's answer is none
     """
     try:
         _sample(model, states)
-    except (ImpureModel, WrongSort, WrongDefinition):
+    except (ImpureModel, UnfitState, WrongDefinition):
         raise
     except Exception:  # noqa: BLE001 - see above
         return
 
 
 def _sample(model: Model[Any], states: int) -> None:
-    sort = _sort_of_states(model)
+    wrong = find_wrong_state(model)
     found = dict.fromkeys(_twice("@init", lambda: list(islice(model.initial_states(), states))))
     waiting = list(found)
     for state in waiting:  # which grows meanwhile
-        if sort is not None and (wrong := _find_wrong(sort, state)):
-            raise WrongSort(
-                f"in a state of {type(model).__name__}, {wrong.removeprefix('.')}. Two engines "
-                "would read it differently. Give a value of the declared sort, or declare another"
-            )
+        look_at(state, wrong)
         _ask_properties(model, state)
         for target in _targets(model, state):
             if len(found) < states and target not in found:
@@ -90,16 +73,20 @@ def _targets(model: Model[Any], state: Any) -> Iterator[Any]:
     """Take the steps that a state allows twice, and give where they lead."""
     first, second = ({move.call: move.target for move in model.moves(state)} for _ in range(2))
     for call in first | second:
-        if call not in first or call not in second or first[call] != second[call]:
+        if call not in first or call not in second or _differ(first[call], second[call]):
             raise _impure(str(call), first.get(call), second.get(call))
     return (target for target in first.values() if target is not None)
 
 
 def _twice(name: str, ask: Callable[[], Any]) -> Any:
     first, second = ask(), ask()
-    if first != second:
+    if _differ(first, second):
         raise _impure(name, first, second)
     return first
+
+
+def _differ(first: Any, second: Any) -> bool:
+    return bool(first != second) or difference(first, second) is not None
 
 
 def _impure(name: str, first: object, second: object) -> ImpureModel:
@@ -109,39 +96,3 @@ def _impure(name: str, first: object, second: object) -> ImpureModel:
         "Let methods depend on the state and the model's fields alone: no random numbers, clocks, "
         "counters or NaN. Make what may come out either way a parameter of the action"
     )
-
-
-def _sort_of_states(model: Model[Any]) -> Sort | None:
-    try:
-        return state_sort_of(type(model))
-    except WrongDefinition:  # states may be any hashable values
-        return None
-
-
-def _find_wrong(sort: Sort, value: Any) -> str | None:
-    """Give what is not of its sort, as `field is value, no bool`; None if nothing is."""
-    for place, part, wanted in _scalars(sort, value):
-        if not isinstance(part, wanted) or (wanted is int and isinstance(part, bool)):
-            return (
-                f"{place} is {show(part)}, which is {type(part).__name__} and not {wanted.__name__}"
-            )
-    return None
-
-
-def _scalars(sort: Sort, value: Any, place: str = "") -> Iterator[tuple[str, Any, type]]:
-    match sort:
-        case RecordSort(cls, fields) if isinstance(value, cls):
-            for name, part in fields:
-                yield from _scalars(part, getattr(value, name), f"{place}.{name}")
-        case RecordSort(cls):
-            yield place, value, cls
-        case MapSort(_, part) if isinstance(value, Map):
-            for key, inner in value.items():
-                keys = key if isinstance(key, tuple) else (key,)
-                yield from _scalars(part, inner, f"{place}[{', '.join(map(show, keys))}]")
-        case MapSort():
-            yield place, value, Map
-        case EnumSort(cls):
-            yield place, value, cls
-        case _:
-            yield place, value, _CLASSES[type(sort)]

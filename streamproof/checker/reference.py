@@ -13,9 +13,11 @@ from typing import Generic, TypeVar
 from streamproof.checker.counterexample import BrokenModel, LeftRange
 from streamproof.checker.exploration import INTERRUPTED, Exploration, Path, counts_of
 from streamproof.checker.limits import LimitReached, Limits
+from streamproof.checker.premises import try_premises
 from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
 from streamproof.checker.properties import STUCK, Broken, Check, Properties
 from streamproof.checker.ranges import find_outside
+from streamproof.checker.states import States
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
 from streamproof.models.verdict import CLAIMS, DEADLOCK
@@ -44,6 +46,8 @@ def explore(
     except Exception as error:
         path = search.path_to(*search.asked) if search.asked else None
         raise BrokenModel.by(model, path, "a property or @init", error) from error
+    if stopped is None and not search.broken:
+        try_premises(model, search.order)
     counts = counts_of(model, len(search.order), search.starts, search.depth, search.fired)
     found = Exploration(counts, tuple(search.broken), search.path, search.witnesses, stopped)
     return replace(found, level_ends=tuple(search.level_ends), expanded=search.expanded)
@@ -57,7 +61,7 @@ class _Search(Generic[S]):
         actions = enumerate(model.ground_actions)
         self.actions = [(number, act, call.arguments) for number, (call, act) in actions]
         self.fired = [0] * len(self.actions)
-        self.seen: set[S] = set()
+        self.seen: States[S] = States(model)
         self.order: list[S] = []  # the same states, as found: a queue of which nothing is removed
         self.parents, self.taken = array("q"), array("q")  # per state: found from where, by what
         self.starts = self.depth = self.expanded = 0
@@ -71,8 +75,7 @@ class _Search(Generic[S]):
     def run(self) -> None:
         for start, state in enumerate(self.model.initial_states()):
             self.starts, self.depth = start + 1, 1
-            if state not in self.seen:
-                self.seen.add(state)
+            if self.seen.add(state):
                 self.visit(state, start, _START)
             if self.broken:
                 return
@@ -97,8 +100,7 @@ class _Search(Generic[S]):
         for number, act, arguments in self.actions:
             try:
                 target = act(state, *arguments)
-                known = len(seen)
-                seen.add(target)  # a test before it would hash the state twice
+                is_new = seen.add(target)
             except Disabled:
                 continue
             except AssertionError:
@@ -112,7 +114,7 @@ class _Search(Generic[S]):
             if every_step:
                 self.asked = (index, number)
                 self.refute(self.properties.broken_by(state, target), index, number)
-            if len(seen) > known:
+            if is_new:
                 self.visit(target, index, number)
             if self.broken:
                 return
@@ -122,8 +124,6 @@ class _Search(Generic[S]):
 
     def visit(self, state: S, parent: int, number: int) -> None:
         """Keep a state that is new, and ask what must hold in it."""
-        if state is None:
-            raise WrongDefinition(f"{self.name(number)} gave no state: does it lack a `return`?")
         index = len(self.order)
         self.limits.check_states(index)
         self.order.append(state)

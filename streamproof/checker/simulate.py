@@ -153,7 +153,7 @@ def simulate(
     ------
     BrokenModel : if a method of the model fails
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
-    BrokenAssumption, ImpureModel, WrongSort, ClaimsDisabled : as `check` does
+    BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
     """
     plan = plan or Plan()
     check_first(model)

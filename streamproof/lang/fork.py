@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from types import CodeType
+
 from typing import Any
 
 from streamproof.lang.claims import claim_text
@@ -25,6 +25,7 @@ from streamproof.lang.errors import Disabled, Untraceable
 from streamproof.lang.expr import FALSE, Const, Expr, negate
 from streamproof.lang.guarded import is_guarded
 from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.quantify import Site
 from streamproof.lang.refusals import (
     location_of,
     noted,
@@ -63,7 +64,7 @@ class Path:
     ending: Ending
     value: Any
     claims: tuple[tuple[Expr, str], ...]
-    premises: tuple[tuple[CodeType, Expr], ...]
+    premises: tuple[tuple[Site, Expr], ...]
 
     @property
     def condition(self) -> tuple[Expr, ...]:
@@ -122,11 +123,11 @@ def break_claim(condition: Expr, where: str) -> None:
         run.claims.append((condition, where))
 
 
-def ask_premise(code: CodeType, condition: Expr) -> None:
+def ask_premise(site: Site, condition: Expr) -> None:
     """Note under which condition the premise of an `implies` holds."""
     run = current_run()
     if run is not None:
-        run.premises.append((code, condition))
+        run.premises.append((site, condition))
 
 
 def paths(function: Callable[[], Any], name: str) -> list[Path]:

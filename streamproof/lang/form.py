@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any
 
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.model import Fairness, Role
+from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import ElementSort, ScalarSort, Sort
 
 
@@ -80,14 +80,14 @@ class PropertyForm:
 
     Attributes
     ----------
-    premises : per function that calls `implies` in it, when its premise holds for something
+    premises : per `implies` in it, when its premise holds for something
     """
 
     name: str
     role: Role
     parameters: tuple[Var, ...]
     conjuncts: tuple[tuple[str, Expr], ...]
-    premises: tuple[tuple[CodeType, Expr], ...] = ()
+    premises: tuple[tuple[Site, Expr], ...] = ()
 
     @property
     def takes_a_step(self) -> bool:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeAlias, cast
 
@@ -48,15 +49,49 @@ def implies(premise: bool, conclusion: bool) -> bool:
     """Give ``not premise or conclusion``; both are evaluated."""
     observe = _observer.get()
     if observe is not None:
-        observe(sys._getframe(1).f_code, premise)  # noqa: SLF001 - whose premise it is
+        caller = sys._getframe(1)  # noqa: SLF001 - whose premise it is
+        observe(site_at(caller.f_code, caller.f_lasti), premise)
     return (not premise) or conclusion
 
 
-Premises: TypeAlias = dict[CodeType, bool]
-"""Per function that calls `implies`: whether its premise has ever held."""
-Observer: TypeAlias = Callable[[CodeType, Any], None]
-"""Told the function that calls `implies`, and the premise."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A place where a function calls `implies`; the same place is the same object."""
+
+    code: CodeType
+    line: int
+    column: int
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Where it stands, to sort by."""
+        return self.code.co_filename, self.line, self.column
+
+
+# By the function's code, which its places keep alive, and by instruction, or by line and column.
+_sites: dict[tuple[int, int], Site] = {}
+_places: dict[tuple[int, int, int], Site] = {}
+
+
+def site_at(code: CodeType, offset: int) -> Site:
+    """Give the place of an instruction, which is the same for all of one call."""
+    key = (id(code), offset)
+    found = _sites.get(key)
+    if found is None:
+        line, _, column, _ = list(code.co_positions())[offset // 2]
+        made = Site(code, line or code.co_firstlineno, column or 0)
+        found = _places.setdefault((id(code), made.line, made.column), made)
+        _sites[key] = found
+    return found
+
+
+Premises: TypeAlias = dict[tuple[str, Site], bool]
+"""Per property and `implies` in it: whether its premise has ever held."""
+Observer: TypeAlias = Callable[[Site, Any], None]
+"""Told where `implies` is called, and the premise."""
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+_premises: ContextVar[Premises | None] = ContextVar("premises", default=None)
+_asked: ContextVar[str] = ContextVar("asked", default="")
 
 
 @contextmanager
@@ -71,21 +106,46 @@ def observing_premises(observer: Observer) -> Iterator[None]:
 
 @contextmanager
 def observed_premises() -> Iterator[Premises]:
-    """Note whose premises hold while this lasts: one that never does says nothing."""
+    """Note which premises of properties hold while this lasts: one that never does says nothing."""
     observed: Premises = {}
 
-    def observe(code: CodeType, premise: Any) -> None:
-        observed[code] = observed.get(code, False) or bool(premise)
+    def observe(site: Site, premise: Any) -> None:
+        if name := _asked.get():
+            key = (name, site)
+            observed[key] = observed.get(key, False) or bool(premise)
 
-    with observing_premises(observe):
-        yield observed
+    token = _premises.set(observed)
+    try:
+        with observing_premises(observe):
+            yield observed
+    finally:
+        _premises.reset(token)
 
 
-def note_premise(code: CodeType, held: bool) -> None:
-    """Tell who observes premises of one that was evaluated otherwise than by `implies`."""
-    observe = _observer.get()
-    if observe is not None:
-        observe(code, held)
+def asking(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a property's method say whose premises it asks for."""
+
+    def ask_as(*arguments: Any) -> Any:
+        token = _asked.set(name)
+        try:
+            return ask(*arguments)
+        finally:
+            _asked.reset(token)
+
+    return ask_as
+
+
+def note_premise(name: str, site: Site, held: bool) -> None:
+    """Note a premise of a property that was evaluated otherwise than by `implies`."""
+    premises = _premises.get()
+    if premises is not None:
+        premises[name, site] = premises.get((name, site), False) or held
+
+
+def has_held(name: str, site: Site) -> bool:
+    """Tell whether a premise is known to hold somewhere; also if nobody wants to know."""
+    premises = _premises.get()
+    return premises is None or premises.get((name, site), False)
 
 
 def _values(domains: tuple[Any, ...], claim: Any) -> Iterator[Any]:

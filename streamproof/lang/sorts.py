@@ -141,6 +141,7 @@ def record_sort(cls: type[Any], arguments: tuple[Any, ...] = ()) -> RecordSort:
             f"{cls.__name__} can be changed in place, so a step could alter the state that it came "
             f"from. Write @dataclass(frozen=True)"
         )
+    _require_plain_equality(cls)
     parameters = getattr(cls, "__parameters__", ())
     bindings = dict(zip(parameters, arguments, strict=False))
     hints = typing.get_type_hints(cls, include_extras=True)
@@ -149,6 +150,20 @@ def record_sort(cls: type[Any], arguments: tuple[Any, ...] = ()) -> RecordSort:
         tuple(
             (field.name, sort_of(hints[field.name], bindings)) for field in dataclasses.fields(cls)
         ),
+    )
+
+
+def _require_plain_equality(cls: type[Any]) -> None:
+    """Refuse a record whose == is not that of all its fields, as the traced form takes it to be."""
+    generated = getattr(cls.__eq__, "__code__", None)
+    left_out = [field.name for field in dataclasses.fields(cls) if not field.compare]
+    if generated is not None and generated.co_filename.startswith("<") and not left_out:
+        return
+    why = f"compare=False in {', '.join(left_out)}" if left_out else "an == of its own, or eq=False"
+    raise WrongDefinition(
+        f"{cls.__name__} has {why}, so that two that differ may be equal, or two of the same "
+        "content may not: a search would take the one for the other, and a proof would mean "
+        "another ==. Let @dataclass(frozen=True) compare all fields"
     )
 
 

@@ -23,6 +23,7 @@ from streamproof.proofs.cti import (
 )
 from streamproof.proofs.invariant import Invariant, named
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
+from streamproof.proofs.premises import untried_premises
 from streamproof.proofs.to_z3 import OpenTranslator
 
 EXPLAINED_MAX = 8
@@ -214,7 +215,7 @@ def vacuous_parts(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, .
         for form in said
         if all(conjunct == ex.TRUE for _, conjunct in form.conjuncts)
     ]
-    return (*found, *_vacuous_lemmas(theory, asked))
+    return (*found, *untried_premises(theory), *_vacuous_lemmas(theory, asked))
 
 
 def _vacuous_lemmas(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:

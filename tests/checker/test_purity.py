@@ -11,7 +11,8 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker.check import NO_PROPERTY
-from streamproof.checker.purity import ImpureModel, WrongSort, check_purity
+from streamproof.checker.purity import ImpureModel, check_purity
+from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map
 from streamproof.lang.model import Model, action, always, init
 from streamproof.models.verdict import Status
@@ -118,7 +119,7 @@ def test_a_number_that_is_not_itself_is_no_answer():
     ],
 )
 def test_a_value_of_another_sort_is_named(row, told):
-    with pytest.raises(WrongSort) as refused:
+    with pytest.raises(UnfitState) as refused:
         check(Lamps(row))
     assert told in str(refused.value)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamproof.checker import Limits, explore
-from streamproof.checker.counterexample import BrokenModel, retrace
+from streamproof.checker.counterexample import BrokenModel, WrongState, retrace
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import action, always, every_step, final, init, sometimes
 from streamproof.models.verdict import Counts
@@ -169,7 +169,7 @@ class Forgetful(Endless):
 
 
 def test_an_action_that_returns_nothing_is_told_so():
-    with pytest.raises(WrongDefinition, match=r"forget\(\) gave no state"):
+    with pytest.raises(WrongState, match=r"after forget\(\), there is no state"):
         explore(walk(Forgetful))
 
 

@@ -1,23 +1,22 @@
 """Premises: which `implies` of the properties were tried in some state that was visited.
 
-The reference engine sees each premise as it runs the properties. Here those of invariants are
-looked for in all states by compiled functions. Those of properties of steps are first looked for by
-running the properties on a sample of steps; only for one that holds in none of them, every step is
-taken once more.
+The reference engine sees each premise as it runs the properties. Here those of properties of states
+are looked for in all states by compiled functions. Those of properties of steps are first looked
+for by running the properties on a sample of steps; only for one that holds in none of them, every
+step is taken once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from types import CodeType
 from typing import Any
 
-from streamproof.checker.native.code.grounding import premises_of
+from streamproof.checker.native.code.grounding import OF_STATES, premises_of
 from streamproof.checker.native.search import Search
 from streamproof.checker.properties import Properties
 from streamproof.lang.model import Model, Role
-from streamproof.lang.quantify import note_premise, observed_premises
+from streamproof.lang.quantify import Site, note_premise, observed_premises
 
 STATES_SAMPLED = 200
 
@@ -25,25 +24,25 @@ STATES_SAMPLED = 200
 def note_premises(model: Model[Any], search: Search) -> None:
     """Tell who observes premises which of them hold somewhere."""
     traced = search.program.encoder.traced
-    forms = list(premises_of(traced, Role.ALWAYS))
+    forms = list(premises_of(traced, *OF_STATES))
     functions = search.program.first[len(search.program.first) - len(forms) :]
-    for (_, code, _), where in zip(forms, functions, strict=True):
-        note_premise(code, search.first(where) is not None)
-    of_steps = {code for _, code, _ in premises_of(traced, Role.EVERY_STEP)}
+    for (form, site, _), where in zip(forms, functions, strict=True):
+        note_premise(form.name, site, search.first(where) is not None)
+    of_steps = [(form.name, site) for form, site, _ in premises_of(traced, Role.EVERY_STEP)]
     if of_steps:
         held = _held_in_sample(model, search)
-        for code in of_steps:
-            note_premise(code, code in held or _holds_in_some_step(search, code))
+        for part in of_steps:
+            note_premise(*part, part in held or _holds_in_some_step(search, part[1]))
 
 
-def _held_in_sample(model: Model[Any], search: Search) -> set[CodeType]:
+def _held_in_sample(model: Model[Any], search: Search) -> set[tuple[str, Site]]:
     properties = Properties.of(model)
     with observed_premises() as observed:
         for state in _sample(search):
             for move in model.moves(state):
                 if move.target is not None:
                     properties.broken_by(state, move.target)
-    return {code for code, held in observed.items() if held}
+    return {part for part, held in observed.items() if held}
 
 
 def _sample(search: Search) -> Iterator[Any]:
@@ -54,7 +53,7 @@ def _sample(search: Search) -> Iterator[Any]:
             yield encoder.decode(layout.unpack(part.state(number)))
 
 
-def _holds_in_some_step(search: Search, code: CodeType) -> bool:
+def _holds_in_some_step(search: Search, site: Site) -> bool:
     """Take every step once more, up to one in which the premise holds."""
-    expand = search.program.expand_up_to(code)
+    expand = search.program.expand_up_to(site)
     return any(worker.breaks_a_step(expand) for worker in search.workers)

@@ -6,7 +6,6 @@ walk of that number takes the same way.
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.native.code.codegen import Event
-from streamproof.checker.native.code.grounding import premises_of
+from streamproof.checker.native.code.grounding import OF_STATES, premises_of
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.kernels.kernel import Kernel, Rows, Words
 from streamproof.checker.native.memory import empty
@@ -25,7 +24,7 @@ from streamproof.checker.packable import check_start
 from streamproof.checker.progress import Meter
 from streamproof.checker.walks import OnWalks, Plan, Sample, Tally, Walker, mix
 from streamproof.lang.model import Model, Role
-from streamproof.lang.quantify import note_premise, observed_premises
+from streamproof.lang.quantify import Site, note_premise, observed_premises
 
 BATCH = 1 << 12
 """Walks side by side."""
@@ -237,22 +236,22 @@ def _sample(walker: Walker[Any], batch: _Batch, stopped: str | None) -> Sample:
 def _note_premises(walker: Walker[Any], batch: _Batch) -> None:
     """Tell who observes premises which of them held somewhere on the walks."""
     traced, first = batch.program.encoder.traced, len(batch.program.first)
-    of_states = [code for _, code, _ in premises_of(traced, Role.ALWAYS)]
-    for number, code in enumerate(of_states, start=first - len(of_states)):
-        note_premise(code, number in batch.found)
-    of_steps = {code for _, code, _ in premises_of(traced, Role.EVERY_STEP)}
+    of_states = [(form.name, site) for form, site, _ in premises_of(traced, *OF_STATES)]
+    for number, part in enumerate(of_states, start=first - len(of_states)):
+        note_premise(*part, number in batch.found)
+    of_steps = [(form.name, site) for form, site, _ in premises_of(traced, Role.EVERY_STEP)]
     with observed_premises() as observed:
         for number in range(min(batch.plan.walks, STEPS_SAMPLED) if of_steps else 0):
             if walker.tally.steps < STEPS_SAMPLED:
                 walker.walk(number, min(batch.plan.length_max, STEPS_SAMPLED))
-    for code in of_steps:
-        note_premise(code, observed.get(code, False) or _holds_in_some_step(batch, code))
+    for part in of_steps:
+        note_premise(*part, observed.get(part, False) or _holds_in_some_step(batch, part[1]))
 
 
-def _holds_in_some_step(batch: _Batch, code: CodeType) -> bool:
+def _holds_in_some_step(batch: _Batch, site: Site) -> bool:
     """Take all walks once more, up to a step in which a premise holds."""
     again = _Batch(batch.program, batch.plan, batch.on_walks)
-    again.run(batch.program.expand_up_to(code))
+    again.run(batch.program.expand_up_to(site))
     return again.breaking is not None
 
 

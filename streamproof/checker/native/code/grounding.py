@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import CodeType
 from typing import Any
 
 from streamproof.checker.native.code.cells import Cell, Encoder, Keys
@@ -13,6 +12,7 @@ from streamproof.checker.native.code.translate import Place, Translator
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import PropertyForm, TracedModel, Update
 from streamproof.lang.model import PROMISES, Role
+from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import ElementSort
 
 
@@ -51,7 +51,7 @@ class GroundModel:
     fixed : values of the cells that are the same in every reachable state
     always : true where every invariant holds
     sometimes : per `sometimes` property with its arguments, where it holds
-    premises : per premise of an invariant, in the order of `premises_of`, where it holds
+    premises : per premise of a property of states, in the order of `premises_of`, where it holds
     final : true where nothing more needs to happen
     promises : per promise, in the order of `promises_of`, where its premise and its goal hold
     """
@@ -72,7 +72,7 @@ def ground(
     encoder: Encoder,
     cells: Sequence[Cell],
     initial: Sequence[Keys],
-    premise: CodeType | None = None,
+    premise: Site | None = None,
 ) -> GroundModel:
     """Ground the model of an encoder, whose states have the given cells.
 
@@ -82,7 +82,7 @@ def ground(
     Parameters
     ----------
     initial : the initial states
-    premise : if given, steps keep to everything as long as this function's premise does not hold
+    premise : if given, steps keep to everything as long as this premise does not hold
     """
     fixed = {
         number: values[0]
@@ -98,11 +98,16 @@ def ground(
         fixed = {number: value for number, value in fixed.items() if number not in changed}
 
 
-def premises_of(traced: TracedModel, role: Role) -> Iterator[tuple[PropertyForm, CodeType, Expr]]:
-    """List the premises of properties of a role: whose, in which function, when one holds."""
-    for form in traced.properties_of(role):
-        for code, premise in form.premises:
-            yield form, code, premise
+OF_STATES = (Role.ALWAYS, Role.SOMETIMES, *PROMISES, Role.FINAL)
+"""Roles whose premises are asked of each state."""
+
+
+def premises_of(traced: TracedModel, *roles: Role) -> Iterator[tuple[PropertyForm, Site, Expr]]:
+    """List the premises of properties of some roles: whose, at which place, when one holds."""
+    for role in roles:
+        for form in traced.properties_of(role):
+            for site, premise in form.premises:
+                yield form, site, premise
 
 
 class _Grounder:
@@ -120,7 +125,7 @@ class _Grounder:
         self.numbers: dict[Place, int] = {place: number for number, place in enumerate(now)}
         self.translator = Translator(encoder, self.terms, now)
 
-    def model(self, commands: tuple[GroundCommand, ...], premise: CodeType | None) -> GroundModel:
+    def model(self, commands: tuple[GroundCommand, ...], premise: Site | None) -> GroundModel:
         """Add what is asked about states and steps to the commands."""
         judged = tuple(self._with_steps_judged(command, premise) for command in commands)
         return GroundModel(
@@ -131,7 +136,7 @@ class _Grounder:
             tuple(self.claims()),
             self.terms.conjunction(self.holding(Role.ALWAYS)),
             tuple(self.holding(Role.SOMETIMES)),
-            tuple(self.premises(Role.ALWAYS)),
+            tuple(self.premises(OF_STATES)),
             self.terms.disjunction(self.holding(Role.FINAL)),
             tuple(self.promises()),
         )
@@ -167,20 +172,20 @@ class _Grounder:
                     for _, part in form.conjuncts:
                         yield self.translator.term(part, bound)
 
-    def premises(self, role: Role, wanted: CodeType | None = None) -> Iterator[Term]:
-        """Ground premises, all or those of a function: each holds if it does for some arguments."""
-        for form, code, premise in premises_of(self.encoder.traced, role):
-            if wanted in (None, code):
+    def premises(self, roles: tuple[Role, ...], wanted: Site | None = None) -> Iterator[Term]:
+        """Ground premises, all or those of one place: each holds if it does for some arguments."""
+        for form, site, premise in premises_of(self.encoder.traced, *roles):
+            if wanted in (None, site):
                 found = (self.translator.term(premise, b) for b in self._bindings(form.parameters))
                 yield self.terms.disjunction(found)
 
-    def _with_steps_judged(self, command: GroundCommand, premise: CodeType | None) -> GroundCommand:
+    def _with_steps_judged(self, command: GroundCommand, premise: Site | None) -> GroundCommand:
         places = [(cell.variable, cell.keys) for cell in self.cells]
         self.translator.take_step({places[n]: term for n, term in command.updates.items()})
         if premise is None:
             keeps = self.terms.conjunction(self.holding(Role.EVERY_STEP))
         else:
-            held = self.terms.disjunction(self.premises(Role.EVERY_STEP, premise))
+            held = self.terms.disjunction(self.premises((Role.EVERY_STEP,), premise))
             keeps = self.terms.negate(held)
         return replace(command, keeps=keeps)
 

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from streamproof.checker.native.code.rolled import (
 from streamproof.checker.native.code.symmetry import Symmetry
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
+from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import EnumSort
 from streamproof.lang.trace import trace_model
 
@@ -141,7 +141,7 @@ class Program:
         self._marks[number](states, count, marks)
         return marks
 
-    def expand_up_to(self, premise: CodeType) -> Any:
+    def expand_up_to(self, premise: Site) -> Any:
         """Compile `expand` anew, such that it stops at a step in which a premise holds."""
         if self.is_rolled:
             module = write_rolled_module(self.encoder, self.cells, self.layout, premise=premise)

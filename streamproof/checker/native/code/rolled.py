@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import prod
-from types import CodeType
 
 from llvmlite import ir
 
@@ -27,13 +26,14 @@ from streamproof.checker.native.code.codegen import (
     write_marks,
 )
 from streamproof.checker.native.code.expressions import Array, Evaluation, Expressions
-from streamproof.checker.native.code.grounding import premises_of
+from streamproof.checker.native.code.grounding import OF_STATES, premises_of
 from streamproof.checker.native.code.layout import WORD_BITS, Field, Layout
 from streamproof.checker.native.code.loops import each, load, store
 from streamproof.checker.native.code.symmetry import Symmetry
 from streamproof.lang.expr import TRUE, Apply, Expr, Quantified, Read, Var
 from streamproof.lang.form import ClaimForm, Command, PropertyForm, Update
 from streamproof.lang.model import PROMISES, Role
+from streamproof.lang.quantify import Site
 
 BRANCHES_MAX = 200
 """How many paths of ground actions are written out before loops are written instead."""
@@ -91,7 +91,7 @@ def write_rolled_module(
     cells: Sequence[Cell],
     layout: Layout,
     symmetry: Symmetry | None = None,
-    premise: CodeType | None = None,
+    premise: Site | None = None,
 ) -> ir.Module:
     """Write all functions of an encoder's model, whose states have the given cells and layout.
 
@@ -117,7 +117,7 @@ def write_rolled_module(
         _for_instance(known, form.parameters, [part for _, part in form.conjuncts])
         for form in traced.properties_of(Role.SOMETIMES)
     ]
-    for form, _, premise_ in premises_of(traced, Role.ALWAYS):
+    for form, _, premise_ in premises_of(traced, *OF_STATES):
         asked.append(_some(known, form.parameters, premise_))
     for number, part in enumerate(asked):
         write_first(module, layout, f"first_{number}", part)
@@ -132,7 +132,7 @@ def asked_of(encoder: Encoder) -> tuple[list[int], list[int]]:
     """Count the instances of each `first_<n>`, and of each promise, which has two `mark_<n>`."""
     traced = encoder.traced
     sometimes = [encoder.count(form.parameters) for form in traced.properties_of(Role.SOMETIMES)]
-    premises = [1 for _ in premises_of(traced, Role.ALWAYS)]
+    premises = [1 for _ in premises_of(traced, *OF_STATES)]
     return [*sometimes, *premises], [
         encoder.count(form.parameters) for form, _ in _promised(encoder)
     ]
@@ -147,7 +147,7 @@ class _RolledExpand(Expand):
         layout: Layout,
         representatives: Representatives | None,
         known: Expressions,
-        premise: CodeType | None,
+        premise: Site | None,
     ) -> None:
         super().__init__(module, layout, representatives)
         self.known, self.premise = known, premise
@@ -229,8 +229,8 @@ class _RolledExpand(Expand):
             forms = self.traced.properties_of(Role.EVERY_STEP)
             return self.build.not_(_all_hold(at, forms)) if forms else None
         found: ir.Value = ir.Constant(ir.IntType(1), 0)
-        for form, code, premise in premises_of(self.traced, Role.EVERY_STEP):
-            if code is self.premise:
+        for form, site, premise in premises_of(self.traced, Role.EVERY_STEP):
+            if site is self.premise:
                 found = self.build.or_(found, at.for_some(form.parameters, [premise]))
         return found
 

@@ -1,0 +1,224 @@
+"""Forms: what states are made of, beyond what Python's equality sees.
+
+Python takes True, 1 and 1.0 for one value, and a record with an `__eq__` of its own for whatever
+that says. A search that keeps one of two equal states would miss what a property says of the other,
+so equal states must be of one form: of the same classes and with the same parts all through. And a
+part that can be changed in place, or is not equal to itself, can be no part of a state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import decimal
+import fractions
+import functools
+import types
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from operator import is_
+from typing import Any
+
+from streamproof.checker.declared import hidden_names
+from streamproof.lang import Domain, Element, Map
+from streamproof.models.trace import show
+
+_LEAVES = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    type(...),
+    type(NotImplemented),
+    range,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    dt.date,
+    dt.datetime,
+    dt.time,
+    dt.timedelta,
+    dt.timezone,
+)
+_BY_IDENTITY = (Enum, Element, type, types.FunctionType, types.BuiltinFunctionType)
+_PYTHON_CLASS = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_MAY_BE_NAN = (float, complex, decimal.Decimal)
+_PLAIN = frozenset({int, bool, str, type(None)})
+_CONVERTED = (int, float, complex, str, bytes)
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How the parts of a class's values are listed.
+
+    Attributes
+    ----------
+    values : gives the parts
+    names : gives the place of each, like `.field` or `[0]`; asked only to say what is wrong
+    """
+
+    values: Callable[[Any], Sequence[Any]]
+    names: Callable[[Any], Sequence[str]]
+
+
+def unfit(value: Any) -> str | None:
+    """Say what in a value can be no part of a state, as ` is 1, which ...`; None if nothing is."""
+    cls: Any = type(value)
+    if reason := _refusal(cls):
+        return f" is {show(value)}, which {reason}"
+    parts = parts_of(cls)
+    if parts is None:
+        if issubclass(cls, _MAY_BE_NAN) and value != value:  # noqa: PLR0124 - NaN is not
+            return f" is {show(value)}, which is not equal to itself: no search knows it again"
+        return None
+    for number, part in enumerate(parts.values(value)):
+        if type(part) not in _PLAIN and (found := unfit(part)):
+            return parts.names(value)[number] + found
+    return None
+
+
+def difference(left: Any, right: Any) -> str | None:
+    """Say where two values that Python takes for one are of different form; None if nowhere."""
+    if left is right:
+        return None
+    cls: Any = type(left)
+    if cls is not type(right):
+        both = f"{cls.__name__} and {type(right).__name__}"
+        return f" is {show(left)} and {show(right)}, of class {both}"
+    parts = parts_of(cls)  # type: ignore[arg-type] # a class does hash
+    if parts is None:
+        return None if _alike(left, right) else f" is {show(left)} and {show(right)}"
+    if issubclass(cls, frozenset):
+        right = _in_the_order_of(left, right)
+    mine, others = parts.values(left), parts.values(right)
+    if len(mine) != len(others):
+        return f" is {show(left)} and {show(right)}, with {len(mine)} and {len(others)} parts"
+    if all(map(is_, mine, others)):
+        return None
+    for number, (part, other) in enumerate(zip(mine, others, strict=True)):
+        if found := difference(part, other):
+            return parts.names(left)[number] + found
+    return None
+
+
+def _in_the_order_of(left: frozenset[Any], right: frozenset[Any]) -> Any:
+    """List the elements of a set in the order of those of an equal one."""
+    same = {part: part for part in right}
+    return [same.get(part, _MISSING) for part in left]
+
+
+def _alike(left: Any, right: Any) -> bool:
+    """Compare two values without parts: -0.0 and 0.0 are equal, and written otherwise."""
+    if isinstance(left, _BY_IDENTITY):
+        return False  # they are not the same
+    return bool(left == right) and (type(left) in (int, bool, str) or repr(left) == repr(right))
+
+
+@functools.cache
+def parts_of(cls: Any) -> Parts | None:
+    """Give how the parts of a class's values are listed; None for values without parts."""
+    if issubclass(cls, _BY_IDENTITY) or cls in _LEAVES:
+        return None
+    if cls is Map:
+        return Parts(lambda value: (*value.domains, *value._values), _names_in_map)  # noqa: SLF001
+    if issubclass(cls, Domain):
+        return Parts(lambda domain: domain.elements, _numbers)
+    is_many = issubclass(cls, tuple | frozenset)
+    if not cls.__flags__ & _PYTHON_CLASS:
+        return Parts(tuple, _numbers) if is_many else None
+    own = _attributes_of(cls)
+    if is_many:
+        return Parts(
+            lambda value: (*value, *own.values(value)),
+            lambda value: (*_numbers(value), *own.names(value)),
+        )
+    if base := _leaf_of(cls):
+        plain = base if base in _CONVERTED else repr
+        return Parts(
+            lambda value: (plain(value), *own.values(value)),
+            lambda value: ("", *own.names(value)),
+        )
+    return own
+
+
+def _attributes_of(cls: type[Any]) -> Parts:
+    """List fields, slots and attributes; what is computed from them, once, is no part."""
+    names = [field.name for field in dataclasses.fields(cls)] if _is_record(cls) else []
+    for base in cls.__mro__:
+        slots = vars(base).get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else list(slots)
+    fixed = tuple(name for name in dict.fromkeys(names) if name not in _NO_PARTS)
+    hides = hidden_names(cls) if _is_record(cls) else None
+
+    def more(value: Any) -> list[str]:
+        if hides is not None:
+            return hides(value)
+        return sorted(getattr(value, "__dict__", {}).keys() - set(fixed))
+
+    def values(value: Any) -> tuple[Any, ...]:
+        return tuple([getattr(value, name, _MISSING) for name in (*fixed, *more(value))])
+
+    return Parts(values, lambda value: [f".{name}" for name in (*fixed, *more(value))])
+
+
+_NO_PARTS = ("__dict__", "__weakref__")
+
+
+def _names_in_map(value: Map[Any, Any]) -> list[str]:
+    keys = (key if isinstance(key, tuple) else (key,) for key, _ in value.items())
+    return [
+        *(f".domains[{number}]" for number, _ in enumerate(value.domains)),
+        *(f"[{', '.join(map(show, key))}]" for key in keys),
+    ]
+
+
+def _numbers(value: Any) -> list[str]:
+    return [f"[{number}]" for number, _ in enumerate(value)]
+
+
+@functools.cache
+def _refusal(cls: Any) -> str | None:
+    """Say why values of a class can be no part of a state; None if they can."""
+    if cls in _LEAVES or cls in (tuple, frozenset, Map, object):
+        return None
+    if issubclass(cls, (*_BY_IDENTITY, Domain)):
+        return None
+    if cls.__hash__ is None:
+        return f"can be changed in place. Write {_INSTEAD.get(cls, 'a frozen record')}"
+    is_built_in = not cls.__flags__ & _PYTHON_CLASS
+    has_parts = is_built_in or _has_attributes(cls)
+    if cls.__eq__ is object.__eq__ and has_parts:
+        return (
+            f"is compared by identity, so that no two {cls.__name__} are equal though they say the "
+            "same. Write a frozen dataclass, without eq=False"
+        )
+    is_frozen = cls.__setattr__ is not object.__setattr__ or issubclass(cls, tuple | frozenset)
+    if is_built_in or is_frozen or not has_parts or _leaf_of(cls):
+        return None
+    return f"can be changed in place. Let {cls.__name__} be a @dataclass(frozen=True)"
+
+
+_INSTEAD = {
+    list: "a tuple",
+    set: "a frozenset",
+    dict: "a Map, or a tuple of pairs",
+    bytearray: "bytes",
+}
+
+
+def _has_attributes(cls: type[Any]) -> bool:
+    return cls.__dictoffset__ != 0 or any(vars(base).get("__slots__") for base in cls.__mro__)
+
+
+def _leaf_of(cls: type[Any]) -> Any:
+    return next((base for base in cls.__mro__ if base in _LEAVES), None)
+
+
+def _is_record(cls: type[Any]) -> bool:
+    return dataclasses.is_dataclass(cls)

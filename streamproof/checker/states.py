@@ -1,0 +1,104 @@
+"""The states that a search has found: each is kept once, and none is taken for another."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from typing import Any, Generic, TypeVar
+
+from streamproof.checker.declared import FindWrong, find_wrong, find_wrong_state
+from streamproof.checker.forms import difference, unfit
+from streamproof.lang import StreamproofError, WrongDefinition
+from streamproof.lang.model import Model
+from streamproof.lang.sorts import DomainSort, sort_of
+from streamproof.models.trace import show
+
+S = TypeVar("S")
+
+
+class UnfitState(StreamproofError, TypeError):
+    """A state by which a search could be misled, for what is wrong with it or is lost with it."""
+
+
+class States(Generic[S]):
+    """Distinct states, whole, of which every one that is given is looked at.
+
+    Parameters
+    ----------
+    model : whose states they are; it declares their sorts
+    """
+
+    def __init__(self, model: Model[Any]) -> None:
+        self._kept: dict[S, S] = {}
+        self._wrong = find_wrong_state(model)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, state: S) -> bool:
+        """Keep a state if it is new, and tell whether it is.
+
+        Raises
+        ------
+        UnfitState : if it holds what is not of its declared sort or can be no part of a state, or
+            if it is equal to one that is kept and not the same
+        """
+        count = len(self._kept)
+        kept = self._kept.setdefault(state, state)
+        is_new = len(self._kept) > count
+        if is_new or (self._wrong is not None and kept is not state):
+            look_at(state, self._wrong)  # of one sort, equal states are the same
+        elif kept is not state and (told := difference(kept, state)):
+            raise UnfitState(
+                f"a state is equal to {show(kept)} by Python's ==, though {_of(told)}. The search "
+                "would keep one of them and ask no property of the other. Let each field have "
+                "values of one class, compare all its fields, and leave out an __eq__ of your own"
+            )
+        return is_new
+
+
+def look_at(state: Any, wrong: FindWrong | None) -> None:
+    """Refuse a state that no search should meet; `wrong` finds what is not of its declared sort.
+
+    Values of a sort can be kept as they are; where none is told, each part is looked at.
+
+    Raises
+    ------
+    UnfitState : if something is wrong
+    """
+    if state is None:
+        raise UnfitState("there is no state: does the method lack a `return`? Let it give one")
+    if wrong is None:
+        if told := unfit(state):
+            raise UnfitState(f"in a state, {_of(told)}. A search cannot keep it as it is")
+    elif told := wrong(state):
+        raise UnfitState(
+            f"in a state, {_of(told)}. Two engines would read it differently. Give a value of the "
+            "declared sort, or declare another"
+        )
+
+
+def look_at_fields(model: Model[Any]) -> None:
+    """Refuse a model's constant that is not of the sort that its field declares.
+
+    Raises
+    ------
+    UnfitState : if there is one
+    """
+    hints = typing.get_type_hints(type(model), include_extras=True)
+    for field in dataclasses.fields(model):
+        try:
+            sort = sort_of(hints[field.name])
+        except WrongDefinition:  # only what is traced needs a sort
+            continue
+        value = getattr(model, field.name)
+        if not isinstance(sort, DomainSort) and (told := find_wrong(sort)(value)):
+            raise UnfitState(
+                f"the model's {field.name}{told}. Two engines would read it differently. Give a "
+                "value of the declared sort, or declare another"
+            )
+
+
+def _of(told: str) -> str:
+    """Read what was found about a state or a part of it as a clause."""
+    return told.removeprefix(".") if told.startswith((".", "[")) else f"it{told}"

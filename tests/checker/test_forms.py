@@ -1,0 +1,415 @@
+"""States that Python takes for one, and values that no state may hold: refused by both engines.
+
+A model picks one value after another for a field of any class; a property could tell them apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections import namedtuple
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.checker import reference as plain
+from streamproof.checker.counterexample import WrongState
+from streamproof.checker.forms import difference, unfit
+from streamproof.checker.native.engine import explore as native
+from streamproof.checker.states import UnfitState
+from streamproof.lang import Domain, Element, Map, Model, Range, WrongDefinition, require
+from streamproof.lang.model import action, always, final, init
+from streamproof.lang.sorts import sort_of
+from streamproof.models.verdict import Status
+
+ENGINES = [plain.explore, native]
+
+
+class K(Element): ...
+
+
+class Colour(IntEnum):
+    RED = 1
+
+
+class Name(StrEnum):
+    RED = "red"
+
+
+class Plain(Enum):
+    RED = 1
+
+
+class MyInt(int): ...
+
+
+class MyTuple(tuple): ...  # noqa: SLOT001
+
+
+class Tagged(str):  # noqa: SLOT000
+    tag = ""
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+Couple = namedtuple("Couple", "a b")  # noqa: PYI024
+
+
+@dataclass(frozen=True)
+class Box:
+    v: Any
+
+
+@dataclass(frozen=True)
+class Noted:
+    v: int
+    note: Any = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Unhashed:
+    v: int
+    note: Any = field(hash=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    k: int
+    j: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Own) and self.k == other.k
+
+    def __hash__(self) -> int:
+        return hash(self.k)
+
+
+@dataclass(frozen=True, eq=False)
+class ByIdentity:
+    v: int
+
+
+@dataclass
+class Changeable:
+    v: int
+    __hash__ = object.__hash__
+
+
+class Loose:
+    def __init__(self, v: int) -> None:
+        self.v = v
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loose) and self.v == other.v
+
+    def __hash__(self) -> int:
+        return hash(self.v)
+
+
+@dataclass(frozen=True)
+class Computing:
+    v: int
+
+    @functools.cached_property
+    def double(self) -> int:
+        return 2 * self.v
+
+
+def tagged(text: str) -> Tagged:
+    made = Tagged(text)
+    made.tag = "other"
+    return made
+
+
+KS = Domain(K, 2)
+UTC_NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+MERGED = [
+    (True, 1),
+    (1, 1.0),
+    (1, 1 + 0j),
+    (0.0, -0.0),
+    (1, Decimal(1)),
+    (Decimal("1.0"), Decimal("1.00")),
+    (1, Fraction(1)),
+    (1, Colour.RED),
+    ("red", Name.RED),
+    (1, MyInt(1)),
+    ((1, 2), MyTuple((1, 2))),
+    ((1, 2), Pair(1, 2)),
+    (Pair(1, 2), Couple(1, 2)),
+    ((1, (2,)), (1, (2.0,))),
+    (frozenset({1, 2}), frozenset({True, 2})),
+    ("a", tagged("a")),
+    (Tagged("a"), tagged("a")),
+    (Box(1), Box(True)),
+    (Box(Box((0,))), Box(Box((False,)))),
+    (Noted(1, "a"), Noted(1, "b")),
+    (Unhashed(1, 1), Unhashed(1, True)),
+    (Own(0, 0), Own(0, 1)),
+    (Map.fill(KS, 1), Map.fill(KS, True)),
+    (UTC_NOON, UTC_NOON.replace(fold=1)),
+]
+SAME = [
+    (1000, int("1000")),
+    ("ab", str(b"ab", "ascii")),
+    (0.5, float("0.5")),
+    ((1, 2), tuple(range(1, 3))),
+    (Pair(1, 2), Pair(1, 2)),
+    (frozenset({8, 0, "a"}), frozenset(["a", 0, 8])),
+    (Box(Box(1.5)), Box(Box(float("1.5")))),
+    (Map.fill(KS, Box(1)), Map.build(KS, lambda k: Box(1))),
+    (Colour.RED, Colour(1)),
+    (UTC_NOON, UTC_NOON.replace()),
+    (Decimal("1.0"), Decimal("1.0")),
+    (Tagged("a"), Tagged("a")),
+]
+
+
+@dataclass(frozen=True)
+class State:
+    v: Any
+
+
+@dataclass(frozen=True)
+class Picks(Model[State]):
+    """Picks a value of two, and goes on for a while before it picks the other."""
+
+    ks: Domain[K]
+    values: tuple[Any, Any]
+
+    @init
+    def start(self) -> State:
+        return State("nothing yet")
+
+    @action
+    def pick(self, s: State, k: K) -> State:
+        require(s.v == "nothing yet")
+        return State(self.values[k.index])
+
+    @always
+    def fine(self, s: State) -> bool:
+        return True
+
+    @final
+    def end(self, s: State) -> bool:
+        return True
+
+
+class Starts(Picks):
+    """The two are initial states."""
+
+    @init
+    def start(self, k: K) -> State:
+        return State(self.values[k.index])
+
+    @action
+    def pick(self, s: State, k: K) -> State:
+        return s
+
+
+@pytest.mark.parametrize("kind", [Picks, Starts])
+@pytest.mark.parametrize("values", MERGED, ids=repr)
+def test_equal_states_of_another_form_are_refused(kind, values):
+    left, right = values
+    assert State(left) == State(right)
+    with pytest.raises(UnfitState, match="is equal to .* by Python's ==") as refused:
+        check(kind(KS, values))
+    assert isinstance(refused.value, WrongState)
+    assert "The search would keep one of them" in str(refused.value)
+
+
+@pytest.mark.parametrize("values", SAME, ids=repr)
+def test_equal_states_of_one_form_are_one_state(values):
+    left, right = values
+    assert difference(left, right) is None
+    report = check(Picks(KS, values))
+    assert report.verdict.status is Status.EXHAUSTED
+    assert report.counts.distinct == 2
+
+
+class Late(Picks):
+    """Far behind the sample that is looked at first."""
+
+    @init
+    def start(self) -> State:
+        return State(0)
+
+    @action
+    def pick(self, s: State, k: K) -> State:
+        if type(s.v) is int and s.v < 300:
+            return State(s.v + 1)
+        require(s.v == 300)
+        return State(("end", self.values[k.index]))
+
+
+def test_every_state_is_looked_at_and_not_a_sample():
+    with pytest.raises(WrongState, match=r"v\[1\] is 1 and True, of class int and bool") as refused:
+        check(Late(KS, (1, True)))
+    assert len(refused.value.trace) == 300
+
+
+UNFIT = [
+    (float("nan"), "is not equal to itself"),
+    (complex("nan"), "is not equal to itself"),
+    (Decimal("NaN"), "is not equal to itself"),
+    (ByIdentity(1), "is compared by identity"),
+    (Changeable(1), "is compared by identity|can be changed in place"),
+    (Loose(1), "can be changed in place"),
+    (Unhashed(1, [1]), "note is .*can be changed in place. Write a tuple"),
+    (Unhashed(1, {"a": 1}), "can be changed in place. Write a Map"),
+    (Unhashed(1, {1}), "can be changed in place. Write a frozenset"),
+    (Unhashed(1, bytearray()), "can be changed in place. Write bytes"),
+    ((1, iter(())), "is compared by identity"),
+    (Box(x for x in ()), "is compared by identity"),
+]
+
+
+@pytest.mark.parametrize(("value", "told"), UNFIT, ids=lambda part: str(part)[:20])
+def test_what_can_change_or_is_not_itself_is_no_part_of_a_state(value, told):
+    with pytest.raises(UnfitState, match=told):
+        check(Picks(KS, (value, value)))
+    assert unfit(State(value)) is not None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(1, "a", b"a", None, ..., 1.5, Colour.RED, K(0), (1, (2,)), frozenset({1}), Box(1), int),
+        *(Map.fill(KS, 0), KS, Decimal(1), Fraction(1), UTC_NOON, range(3), Pair(1, 2), MyInt(1)),
+    ],
+    ids=repr,
+)
+def test_other_values_may_be_parts_of_a_state(value):
+    assert unfit(State(value)) is None
+    assert difference(State(value), State(value)) is None
+
+
+def test_what_a_record_computes_once_is_no_part_of_it():
+    asked, fresh = Computing(1), Computing(1)
+    assert asked.double == 2
+    assert difference(asked, fresh) is None
+    object.__setattr__(fresh, "hidden", 1)
+    assert difference(asked, fresh) is not None
+
+
+# --------------------------------------------------------------------------- declared sorts
+
+
+@dataclass(frozen=True)
+class Declared:
+    n: Annotated[int, Range(0, 9)]
+    on: bool = False
+    colour: Plain = Plain.RED
+    m: Map[K, int] = dataclasses.field(default_factory=lambda: Map.fill(KS, 0))
+
+
+@dataclass(frozen=True)
+class Sub(Declared): ...
+
+
+@dataclass(frozen=True)
+class Given(Model[Declared]):
+    """Its initial states are given, the last of many apart."""
+
+    ks: Domain[K]
+    last: Any
+    at: int = 0
+
+    @init
+    def start(self, k: K) -> Declared:
+        return self.last if k.index == self.at else Declared(0)
+
+    @action
+    def stay(self, s: Declared) -> Declared:
+        return s
+
+    @always
+    def fine(self, s: Declared) -> bool:
+        return s.n < 9
+
+
+WRONG = [
+    Declared(True),
+    Declared(MyInt(1)),
+    Declared(Colour.RED),
+    Declared(1.0),
+    Declared(1, on=1),
+    Declared(1, colour=1),
+    Declared(1, m=Map.fill(KS, True)),
+    Sub(1),
+]
+
+
+@pytest.mark.parametrize("start", WRONG, ids=repr)
+def test_a_value_of_another_class_than_declared_is_refused_wherever_it_comes(start):
+    assert check(Given(Domain(K, 100), Declared(1), 99)).verdict.status is Status.EXHAUSTED
+    with pytest.raises(UnfitState, match="which is .* and not"):
+        check(Given(Domain(K, 100), start, 99))
+
+
+@dataclass(frozen=True)
+class Numbered:
+    n: Annotated[int, Range(0, 9)]
+
+
+@dataclass(frozen=True)
+class Sized(Model[Numbered]):
+    """Its constant is declared."""
+
+    ks: Domain[K]
+    top: int
+    starts: Map[K, int]
+
+    @init
+    def start(self, k: K) -> Numbered:
+        return Numbered(self.starts[k])
+
+    @action
+    def up(self, s: Numbered) -> Numbered:
+        require(s.n < self.top)
+        return Numbered(s.n + 1)
+
+    @always
+    def fine(self, s: Numbered) -> bool:
+        return s.n <= 9
+
+    @final
+    def end(self, s: Numbered) -> bool:
+        return s.n >= self.top
+
+
+NO_STARTS = Map.fill(KS, 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_start_of_another_class_than_declared_is_refused_by_both_engines(engine):
+    many = Domain(K, 200)
+    wrong = Sized(many, 5, Map.build(many, lambda k: k.index == 199 or 0))
+    with pytest.raises(UnfitState, match="which is bool and not int"):
+        engine(wrong)
+    with pytest.raises(UnfitState, match="the model's starts.k199. is True"):
+        check(wrong, engine=engine)
+
+
+@pytest.mark.parametrize("top", [5.0, True, MyInt(5), "5"])
+def test_a_constant_of_another_class_than_declared_is_refused(top):
+    with pytest.raises(UnfitState, match="the model's top is"):
+        check(Sized(KS, top, NO_STARTS))
+    assert check(Sized(KS, 5, NO_STARTS)).verdict.status is Status.EXHAUSTED
+
+
+@pytest.mark.parametrize("record", [Own, ByIdentity, Noted], ids=lambda cls: cls.__name__)
+def test_a_record_with_an_equality_of_its_own_has_no_sort(record):
+    hidden = dataclasses.make_dataclass("Hidden", [("v", int)], bases=(Own,), frozen=True, eq=False)
+    for cls in (record, hidden):
+        with pytest.raises(WrongDefinition, match="== of its own|compare=False"):
+            sort_of(cls)
