@@ -8,80 +8,61 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import itertools
 import typing
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from streamproof.lang.claims import claim_text
 from streamproof.lang.domain import Domain
 from streamproof.lang.errors import Disabled, WrongDefinition
+from streamproof.lang.roles import (
+    PROMISES,
+    STATED,
+    STATES_TAKEN,
+    Fairness,
+    Method,
+    Role,
+    declare,
+    methods_of,
+)
+
+__all__ = [
+    "PROMISES",
+    "STATED",
+    "STATES_TAKEN",
+    "Call",
+    "Fairness",
+    "Method",
+    "Model",
+    "Move",
+    "Role",
+    "action",
+    "always",
+    "assume",
+    "eventually",
+    "every_step",
+    "final",
+    "init",
+    "leads_to",
+    "methods_of",
+    "promised",
+    "sometimes",
+]
 
 S = TypeVar("S", bound=Hashable)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Fairness(Enum):
-    """What an action that stays enabled is owed."""
-
-    NONE = "none"
-    """Nothing: it may be postponed for ever, like a crash."""
-    WEAK = "weak"
-    """It happens if it is enabled without a break."""
-    STRONG = "strong"
-    """It happens if it is enabled again and again."""
-
-
-class Role(Enum):
-    """What a method of a model is."""
-
-    INIT = "init"
-    ACTION = "action"
-    ALWAYS = "always"
-    EVERY_STEP = "every_step"
-    SOMETIMES = "sometimes"
-    LEADS_TO = "leads_to"
-    EVENTUALLY = "eventually"
-    FINAL = "final"
-    ASSUME = "assume"
-
-
-PROMISES = (Role.LEADS_TO, Role.EVENTUALLY)
-"""Roles that speak of infinite runs."""
-STATED = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, *PROMISES)
-"""Roles of what a model states of its runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A declared method: its role, and for an action its fairness.
-
-    Attributes
-    ----------
-    parameters : name and annotation of what follows the state argument(s)
-    """
-
-    name: str
-    role: Role
-    fairness: Fairness
-    parameters: tuple[tuple[str, Any], ...]
-
-
-STATES_TAKEN = {Role.INIT: 0, Role.ASSUME: 0, Role.EVERY_STEP: 2}
-"""How many states a method of a role takes before its parameters; one if it is not listed."""
-
-
 def init(method: F) -> F:
     """Declare an initial state: a method of the model alone. Parameters give one state each."""
-    return _declare(method, Role.INIT)
+    return declare(method, Role.INIT)
 
 
 def assume(method: F) -> F:
     """Declare what is assumed of the model's constants, such as that a bound is not negative."""
-    return _declare(method, Role.ASSUME)
+    return declare(method, Role.ASSUME)
 
 
 @typing.overload
@@ -101,8 +82,8 @@ def action(method: F | None = None, *, fairness: Fairness = Fairness.NONE) -> F 
             "@action(fairness=Fairness.WEAK), or Fairness.STRONG, or leave it out for none"
         )
     if method is None:
-        return functools.partial(_declare, role=Role.ACTION, fairness=fairness)
-    return _declare(method, Role.ACTION)
+        return functools.partial(declare, role=Role.ACTION, fairness=fairness)
+    return declare(method, Role.ACTION)
 
 
 def always(method: F) -> F:
@@ -111,22 +92,22 @@ def always(method: F) -> F:
     The method gives True, or False, or a reason as text; or a mapping from the names of its
     conjuncts to such answers.
     """
-    return _declare(method, Role.ALWAYS)
+    return declare(method, Role.ALWAYS)
 
 
 def every_step(method: F) -> F:
     """Declare a property of every step: the method takes the states before and after it."""
-    return _declare(method, Role.EVERY_STEP)
+    return declare(method, Role.EVERY_STEP)
 
 
 def sometimes(method: F) -> F:
     """Declare that some reachable state satisfies this. No search is green without it."""
-    return _declare(method, Role.SOMETIMES)
+    return declare(method, Role.SOMETIMES)
 
 
 def leads_to(method: F) -> F:
     """Declare liveness: of the pair given, whenever the first holds, the second follows."""
-    return _declare(method, Role.LEADS_TO)
+    return declare(method, Role.LEADS_TO)
 
 
 def promised(name: str, answer: object) -> tuple[Any, Any]:
@@ -148,17 +129,12 @@ def promised(name: str, answer: object) -> tuple[Any, Any]:
 
 def eventually(method: F) -> F:
     """Declare liveness: whatever happens, at some time this holds."""
-    return _declare(method, Role.EVENTUALLY)
+    return declare(method, Role.EVENTUALLY)
 
 
 def final(method: F) -> F:
     """Declare states in which nothing more needs to happen, so that they are no deadlock."""
-    return _declare(method, Role.FINAL)
-
-
-def _declare(method: F, role: Role, fairness: Fairness = Fairness.NONE) -> F:
-    method.__streamproof__ = (role, fairness)  # type: ignore[attr-defined]
-    return method
+    return declare(method, Role.FINAL)
 
 
 @dataclass(frozen=True)
@@ -203,8 +179,14 @@ class Model(Generic[S]):
     protocol_name : the file name of the protocol that the model is about, if it is about one
     """
 
+    __streamproof_model__: ClassVar[bool] = True  # its attributes are no model's own
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     protocol_name: ClassVar[str] = ""
+
+    def __new__(cls, *_fields: Any, **_named: Any) -> Self:
+        """Make a model, once it is known that its names mean what they say."""
+        methods_of(cls)
+        return super().__new__(cls)
 
     @classmethod
     def sized(cls, *fields: Any, **size: Any) -> Model[S]:
@@ -220,17 +202,13 @@ class Model(Generic[S]):
 
     @classmethod
     def methods(cls, role: Role) -> tuple[Method, ...]:
-        """List the methods of a role, in the order of their definition, base classes first."""
-        found: dict[str, Method] = {}
-        for base in reversed(cls.__mro__):
-            for name, member in vars(base).items():
-                declared = getattr(member, "__streamproof__", None)
-                if declared is not None:
-                    found[name] = _method(getattr(cls, name), name, *declared)
-                elif name in found:  # an override without a decorator keeps the role it overrides
-                    old = found[name]
-                    found[name] = _method(getattr(cls, name), name, old.role, old.fairness)
-        return tuple(method for method in found.values() if method.role is role)
+        """List the methods of a role, in the order of their definition, base classes first.
+
+        Raises
+        ------
+        WrongDefinition : as `methods_of` does
+        """
+        return tuple(method for method in methods_of(cls) if method.role is role)
 
     def domain_of(self, annotation: Any, method: str) -> Domain[Any]:
         """Find the domain that a parameter ranges over, by the element class in its annotation."""
@@ -285,16 +263,3 @@ class Model(Generic[S]):
             if target is None:
                 raise WrongDefinition(f"{call} gave no state: does it lack a `return`?")
             yield Move(call, target)
-
-
-@functools.cache
-def _method(function: Callable[..., Any], name: str, role: Role, fairness: Fairness) -> Method:
-    hints = typing.get_type_hints(function, include_extras=True)
-    names = list(inspect.signature(function).parameters)[1 + STATES_TAKEN.get(role, 1) :]
-    for parameter in names:
-        if parameter not in hints:
-            raise WrongDefinition(
-                f"parameter {parameter} of {name} has no type, so the values that it ranges over "
-                f"are not known. Annotate it with an Element class"
-            )
-    return Method(name, role, fairness, tuple((part, hints[part]) for part in names))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
-from types import CodeType
+from streamproof.lang.quantify import Site
 
 from streamproof.lang.errors import Untraceable
 from streamproof.lang.expr import Apply, Const, Expr, conjuncts, equal, negate
@@ -34,11 +34,11 @@ class Run:
     decisions: list[tuple[Expr, bool]] = field(default_factory=list)
     facts: dict[Expr, bool] = field(default_factory=dict)
     claims: list[tuple[Expr, str]] = field(default_factory=list)
-    premises: list[tuple[CodeType, Expr]] = field(default_factory=list)
+    premises: list[tuple[Site, Expr]] = field(default_factory=list)
     refusal: Untraceable | None = None
     doubt: Untraceable | None = None
     memory: Memory = field(default_factory=Memory)
-    entered: dict[object, CodeType] = field(default_factory=dict)
+    entered: dict[object, Site] = field(default_factory=dict)
 
     def known(self, condition: Expr) -> bool | None:
         """Look a condition up among the answers given so far, here or further out."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from streamproof import models, protocols
 from streamproof.lang import StreamproofError, WrongDefinition
-from streamproof.lang.model import Model, Role
+from streamproof.lang.model import Model, Role, methods_of
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size, named_size, parsed
 from streamproof.models.trace import show
@@ -218,8 +218,16 @@ def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:
         if isinstance(member, type)
         and issubclass(member, Model)
         and member.__module__ == module.__name__
-        and member.methods(Role.INIT)
+        and _has_start(member)
     )
+
+
+def _has_start(cls: type[Model[Any]]) -> bool:
+    """Tell whether a class can be explored; what is wrong with one is said when it is built."""
+    try:
+        return any(method.role is Role.INIT for method in methods_of(cls))
+    except WrongDefinition:
+        return True
 
 
 def _mutants_of(module: ModuleType) -> tuple[Mutant, ...]:
