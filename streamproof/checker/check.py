@@ -17,9 +17,10 @@ from streamproof.checker.premises import untried
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
-from streamproof.checker.purity import check_purity
+from streamproof.checker.purity import check_purity, require_unchanged
 from streamproof.checker.states import look_at_fields
 from streamproof.lang import Domain, StreamproofError
+from streamproof.lang.impure import surroundings
 from streamproof.lang.model import STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises, observed_premises
 from streamproof.models.verdict import (
@@ -205,13 +206,15 @@ def check(
     BrokenModel : if a method of the model fails
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption : if the model's size contradicts an @assume
-    ImpureModel, UnfitState : if a sample of states shows that a search would mean nothing
+    ImpureModel, UnfitState : if code or a state shows that a search would mean nothing
     ClaimsDisabled : under python -O
     """
     check_first(model)
     meter, limits = Meter(), limits or Limits()
+    around = surroundings(model)
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
+    require_unchanged(model, around)
     findings = list(safety_findings(model, Evidence.of_search(found), premises))
     promised = promise_names(model)
     if liveness and promised:

@@ -13,6 +13,7 @@ from streamproof.checker.lasso import Lasso, broken_promises, never_comes_about
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.states import UnfitState
 from streamproof.lang import OutOfRange, StreamproofError
+from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model, Move
 from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
 from streamproof.models.verdict import CLAIMS, DEADLOCK
@@ -51,6 +52,8 @@ class BrokenModel(StreamproofError, RuntimeError):
             message = f"after {'@init' if is_start else what}, {error}"
             if is_start:
                 return WrongState(message, Trace("", (), ()))
+        if isinstance(error, ImpureModel):
+            return ImpureStep.told(model, path, str(error))
         if path is None:
             return cls(message, Trace("", (), ()))
         trace = retrace(model, path).trace
@@ -60,6 +63,19 @@ class BrokenModel(StreamproofError, RuntimeError):
 
 class WrongState(BrokenModel, UnfitState):
     """An action or @init gave a state by which a search could be misled."""
+
+
+class ImpureStep(BrokenModel, ImpureModel):
+    """A method gave two answers to one question, in a state that a search came to."""
+
+    @classmethod
+    def told(cls, model: Model[Any], path: Path | None, message: str) -> ImpureStep:
+        """Show the way there, if it can still be run."""
+        try:
+            trace = retrace(model, path).trace if path else Trace("", (), ())
+        except StreamproofError:
+            trace = Trace("", (), ())
+        return cls(message, trace)
 
 
 class LeftRange(BrokenModel, OutOfRange):

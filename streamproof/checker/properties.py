@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from streamproof.checker.declared import find_wrong_state
+from streamproof.checker.orders import in_any_order, truth_of
 from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Call, Model, Role
 from streamproof.lang.premises import premise_sites
@@ -150,10 +152,12 @@ def check_assumptions(model: Model[Any]) -> None:
 
 def checks_of(model: Model[Any], role: Role) -> tuple[Check[Any], ...]:
     """List the properties of a role; one that calls `implies` tells whose premises it asks for."""
-    sites = premise_sites(type(model))
+    sites, has_sort = premise_sites(type(model)), find_wrong_state(model) is not None
     found: list[Check[Any]] = []
     for method in model.methods(role):
         ask = getattr(model, method.name)
+        if not has_sort:  # so that states may hold sets
+            ask = in_any_order(method.name, ask, truth_of)
         if sites.get(method.name):
             ask = asking(method.name, ask)
         found += [Check(call, ask) for call in model.calls(method)]

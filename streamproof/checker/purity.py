@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from streamproof.checker.declared import find_wrong_state
 from streamproof.checker.forms import difference
 from streamproof.checker.lasso import promises_of
-from streamproof.checker.states import UnfitState, look_at
-from streamproof.lang import StreamproofError, WrongDefinition
+from streamproof.checker.orders import in_any_order, other_orders, truth_of
+from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
+from streamproof.lang import Disabled, WrongDefinition
+from streamproof.lang.impure import ImpureModel, require_pure, surroundings
 from streamproof.lang.model import Model, Role
 from streamproof.models.trace import show
 
 STATES_SAMPLED = 64
 """States that are looked at, nearest first: an impure method shows almost at once."""
-
-
-class ImpureModel(StreamproofError, ValueError):
-    """A method gave two answers to one question."""
 
 
 def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
@@ -34,59 +33,102 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
 
     Raises
     ------
-    ImpureModel : if two answers differ
+    ImpureModel : if two answers differ, if something beside the state was changed, or if the code
+        uses what is no function of the state
     UnfitState : if a state holds what is not of its declared sort, or can be no part of a state
     WrongDefinition : if a promise's answer is none
     """
+    before = surroundings(model)
     try:
         _sample(model, states)
     except (ImpureModel, UnfitState, WrongDefinition):
         raise
-    except Exception:  # noqa: BLE001 - see above
-        return
+    except Exception:  # noqa: BLE001, S110 - see above
+        pass
+    require_unchanged(model, before)
+    require_pure(type(model))
+
+
+def require_unchanged(model: Model[Any], before: dict[str, str]) -> None:
+    """Refuse a model whose methods have changed something beside the state.
+
+    Parameters
+    ----------
+    model, before : a model, and its `surroundings` before its methods were asked
+
+    Raises
+    ------
+    ImpureModel : if something was changed
+    """
+    after = surroundings(model)
+    for what in sorted(before.keys() | after.keys()):
+        if before.get(what) != after.get(what):
+            raise ImpureModel(
+                f"{what} was {before.get(what, 'not there')} before the methods of "
+                f"{type(model).__name__} were asked, and is {after.get(what, 'gone')} now. What "
+                "they answer may depend on what was asked before. Let it be a field of the state, "
+                "or use functools.cache for what is only remembered"
+            )
 
 
 def _sample(model: Model[Any], states: int) -> None:
     wrong = find_wrong_state(model)
-    found = dict.fromkeys(_twice("@init", lambda: list(islice(model.initial_states(), states))))
+    others = other_orders(model)  # the same model, with the sets in its fields in other orders
+    starts = _twice("@init", lambda: list(islice(model.initial_states(), states)))
+    for other in others:
+        _alike("@init", starts, list(islice(other.initial_states(), states)))
+    found = dict.fromkeys(starts)
     waiting = list(found)
     for state in waiting:  # which grows meanwhile
         look_at(state, wrong)
-        _ask_properties(model, state)
-        for target in _targets(model, state):
+        before = show(state)
+        _ask_properties(model, others, state)
+        for target in _targets(model, others, state):
             if len(found) < states and target not in found:
                 found[target] = None
                 waiting.append(target)
+        if show(state) != before:
+            raise changed_in_place(state)
 
 
-def _ask_properties(model: Model[Any], state: Any) -> None:
+def _ask_properties(model: Model[Any], others: list[Any], state: Any) -> None:
     for promise in promises_of(model):
-        _twice(str(promise.call), functools.partial(promise.ask, state))
+        ask = in_any_order(str(promise.call), promise.ask, truth_of)
+        _twice(str(promise.call), functools.partial(ask, state))
     for role in (Role.ALWAYS, Role.SOMETIMES, Role.FINAL):
         for method in model.methods(role):
-            ask = getattr(model, method.name)
+            ask = in_any_order(method.name, getattr(model, method.name), truth_of)
             for call in model.calls(method):
-                _twice(str(call), functools.partial(ask, state, *call.arguments))
+                first = _twice(str(call), functools.partial(ask, state, *call.arguments))
+                for other in others:
+                    second = getattr(other, method.name)(state, *call.arguments)
+                    _alike(str(call), truth_of(first), truth_of(second))
 
 
-def _targets(model: Model[Any], state: Any) -> Iterator[Any]:
+def _targets(model: Model[Any], others: list[Any], state: Any) -> Iterator[Any]:
     """Take the steps that a state allows twice, and give where they lead."""
-    first, second = ({move.call: move.target for move in model.moves(state)} for _ in range(2))
-    for call in first | second:
-        if call not in first or call not in second or _differ(first[call], second[call]):
-            raise _impure(str(call), first.get(call), second.get(call))
+    first = {move.call: move.target for move in model.moves(state)}
+    for other in (model, *others):
+        second = {move.call: move.target for move in other.moves(state)}
+        for call in first | second:
+            if call not in first or call not in second:
+                raise _impure(str(call), first.get(call), second.get(call))
+            _alike(str(call), first[call], second[call], of_one_form=other is model)
+    for call, act in acts_in_any_order(model):
+        with suppress(Disabled, AssertionError):
+            act(state, *call.arguments)
     return (target for target in first.values() if target is not None)
 
 
 def _twice(name: str, ask: Callable[[], Any]) -> Any:
-    first, second = ask(), ask()
-    if _differ(first, second):
-        raise _impure(name, first, second)
+    first = ask()
+    _alike(name, first, ask(), of_one_form=True)
     return first
 
 
-def _differ(first: Any, second: Any) -> bool:
-    return bool(first != second) or difference(first, second) is not None
+def _alike(name: str, first: Any, second: Any, *, of_one_form: bool = False) -> None:
+    if first != second or (of_one_form and difference(first, second) is not None):
+        raise _impure(name, first, second)
 
 
 def _impure(name: str, first: object, second: object) -> ImpureModel:
@@ -94,5 +136,6 @@ def _impure(name: str, first: object, second: object) -> ImpureModel:
         f"{name} was asked twice about the same state and gave {show(first)}, then {show(second)}. "
         "A search would see other states each time, and a counterexample could not be run again. "
         "Let methods depend on the state and the model's fields alone: no random numbers, clocks, "
-        "counters or NaN. Make what may come out either way a parameter of the action"
+        "counters or NaN, nor the order of a set. Make what may come out either way a parameter of "
+        "the action"
     )

@@ -17,7 +17,7 @@ from streamproof.checker.premises import try_premises
 from streamproof.checker.progress import REPORT_EVERY, OnProgress, Progress, ignore
 from streamproof.checker.properties import STUCK, Broken, Check, Properties
 from streamproof.checker.ranges import find_outside
-from streamproof.checker.states import States
+from streamproof.checker.states import States, acts_in_any_order
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
 from streamproof.models.verdict import CLAIMS, DEADLOCK
@@ -58,7 +58,7 @@ class _Search(Generic[S]):
         self.model, self.limits, self.on_progress = model, limits, on_progress
         self.properties: Properties[S] = Properties.of(model)
         self.outside = find_outside(model)
-        actions = enumerate(model.ground_actions)
+        actions = enumerate(acts_in_any_order(model))
         self.actions = [(number, act, call.arguments) for number, (call, act) in actions]
         self.fired = [0] * len(self.actions)
         self.seen: States[S] = States(model)
@@ -119,6 +119,7 @@ class _Search(Generic[S]):
             if self.broken:
                 return
         self.asked = (index,)
+        seen.require_kept(index, state)
         if is_stuck and not self.properties.is_final(state):
             self.refute((Broken(DEADLOCK, STUCK),), index)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from array import array
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.declared import FindWrong, find_wrong, find_wrong_state
 from streamproof.checker.forms import difference, unfit
+from streamproof.checker.orders import in_any_order
 from streamproof.lang import StreamproofError, WrongDefinition
-from streamproof.lang.model import Model
+from streamproof.lang.impure import ImpureModel
+from streamproof.lang.model import Call, Model
 from streamproof.lang.sorts import DomainSort, sort_of
 from streamproof.models.trace import show
 
@@ -30,6 +34,7 @@ class States(Generic[S]):
 
     def __init__(self, model: Model[Any]) -> None:
         self._kept: dict[S, S] = {}
+        self._hashes = array("q")
         self._wrong = find_wrong_state(model)
 
     def __len__(self) -> int:
@@ -46,6 +51,8 @@ class States(Generic[S]):
         count = len(self._kept)
         kept = self._kept.setdefault(state, state)
         is_new = len(self._kept) > count
+        if is_new:
+            self._hashes.append(hash(state))
         if is_new or (self._wrong is not None and kept is not state):
             look_at(state, self._wrong)  # of one sort, equal states are the same
         elif kept is not state and (told := difference(kept, state)):
@@ -55,6 +62,24 @@ class States(Generic[S]):
                 "values of one class, compare all its fields, and leave out an __eq__ of your own"
             )
         return is_new
+
+    def require_kept(self, number: int, state: S) -> None:
+        """Refuse a state, the one of this number, that is not any more what it was when kept.
+
+        Raises
+        ------
+        ImpureModel : if an action or property has changed it in place
+        """
+        if hash(state) != self._hashes[number]:
+            raise changed_in_place(state)
+
+
+def changed_in_place(state: Any) -> ImpureModel:
+    """Say that a state is not any more what it was when it was found."""
+    return ImpureModel(
+        f"a state was changed in place, and is {show(state)} now: what it was before is lost to "
+        "the search. Let each action give a new state, as by dataclasses.replace"
+    )
 
 
 def look_at(state: Any, wrong: FindWrong | None) -> None:
@@ -76,6 +101,13 @@ def look_at(state: Any, wrong: FindWrong | None) -> None:
             f"in a state, {_of(told)}. Two engines would read it differently. Give a value of the "
             "declared sort, or declare another"
         )
+
+
+def acts_in_any_order(model: Model[Any]) -> list[tuple[Call, Callable[..., Any]]]:
+    """List the ground actions of a model, asked in each order of sets where states may hold any."""
+    if find_wrong_state(model) is not None:
+        return list(model.ground_actions)
+    return [(call, in_any_order(str(call), act)) for call, act in model.ground_actions]
 
 
 def look_at_fields(model: Model[Any]) -> None:

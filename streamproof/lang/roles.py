@@ -88,7 +88,8 @@ def declare(method: F, role: Role, fairness: Fairness = Fairness.NONE) -> F:
 def methods_of(cls: type[Any]) -> tuple[Method, ...]:
     """List the methods of a model that have a role, in order, base classes first.
 
-    An override without a decorator keeps the role and fairness of what it overrides.
+    An override without a decorator keeps the role and fairness of what it overrides; one with a
+    decorator says what it is itself.
 
     Raises
     ------
@@ -96,6 +97,21 @@ def methods_of(cls: type[Any]) -> tuple[Method, ...]:
     """
     found: tuple[Method, ...] = _methods_of(cls)  # type: ignore[arg-type] # a class does hash
     return found
+
+
+def require_traced_starts(cls: type[Any]) -> None:
+    """Refuse a model whose initial states are not those of its @init, which are traced.
+
+    Raises
+    ------
+    WrongDefinition : if it lists them itself, and as `methods_of` does
+    """
+    methods_of(cls)
+    if "initial_states" in dict(_own_names(cls)):
+        raise WrongDefinition(
+            f"{cls.__name__} lists its initial_states itself, so that what is traced or proven of "
+            "its @init would be about other states. Mark a method with @init for each kind of them"
+        )
 
 
 @functools.cache
@@ -118,13 +134,6 @@ def _methods_of(cls: Any) -> tuple[Method, ...]:
                 f"{cls.__name__} has a field {field.name}, and {field.name} is also a method, "
                 "which would never be asked. Rename one of them"
             )
-    if "initial_states" in dict(_own_names(cls)) and any(
-        role is Role.INIT for role, _ in found.values()
-    ):
-        raise WrongDefinition(
-            f"{cls.__name__} lists its initial_states itself, and has methods marked @init, which "
-            "would never be asked. Leave out one of them"
-        )
     return tuple(_method(getattr(cls, name), name, *marked) for name, marked in found.items())
 
 
@@ -145,7 +154,6 @@ def _take(base: Any, name: str, member: Any, found: dict[str, _Marked]) -> None:
         )
     if not roles and name not in found:
         return
-    old = found.get(name)
     role, fairness = roles[0] if roles else found[name]
     if name.startswith("__") and name.endswith("__"):
         raise WrongDefinition(
@@ -160,11 +168,6 @@ def _take(base: Any, name: str, member: Any, found: dict[str, _Marked]) -> None:
         raise WrongDefinition(
             f"{where} is {member!r}, and takes the place of the @{role.value} method of this name, "
             "which would never be asked. Rename it, or override the method by a method"
-        )
-    if old is not None and old[0] is not role:
-        raise WrongDefinition(
-            f"{where} is marked @{role.value}, and overrides a method marked @{old[0].value}, "
-            "which would never be asked. Rename it"
         )
     found[name] = (role, fairness)
 

@@ -24,9 +24,10 @@ from streamproof.lang.form import (
     TracedTransition,
     Variable,
 )
-from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, methods_of, promised
+from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, promised
 from streamproof.lang.quantify import observing_premises
 from streamproof.lang.refusals import blaming, untraceable
+from streamproof.lang.roles import require_traced_starts
 from streamproof.lang.scalars import is_symbolic, lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, Sort, sort_of
 from streamproof.lang.symbolic import merged, value_of
@@ -105,7 +106,7 @@ def _refuse_claims(bound: _Bound, path: Path) -> None:
 
 def symbolic_model(cls: type[Model[Any]]) -> Any:
     """Make an instance of a model whose domains are open and whose constants are symbolic."""
-    methods_of(cls)
+    require_traced_starts(cls)
     model = object.__new__(_open_class(cls))  # type: ignore[arg-type] # a class does hash
     for name, sort in field_sorts(cls):
         object.__setattr__(model, name, value_of(sort, name))

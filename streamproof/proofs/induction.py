@@ -11,6 +11,7 @@ import z3
 
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Var
+from streamproof.lang.impure import require_pure
 from streamproof.lang.model import Role
 from streamproof.models.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
@@ -151,6 +152,7 @@ def prove(
     on_progress : called before each obligation with the number done, the total and the obligation
     """
     began = time.perf_counter()
+    require_pure(invariant.model_class)
     theory = Theory.of(invariant)
     asked = obligations(theory)
     outcomes: list[Outcome] = []

@@ -88,9 +88,9 @@ DECIDING = {"reference": explore, "native": explore_natively}
 def test_memory_is_limited_while_promises_are_decided_too(engine, monkeypatch):
     """The search itself fits: it is deciding that would not."""
     model = registry.build("chandy_lamport", "small")
-    found = engine(model)
 
     def searched(model, **_):
+        found = engine(model)
         monkeypatch.setattr(limits, "memory_mb", lambda: 10_000)
         return found
 

@@ -1,0 +1,153 @@
+"""The order of sets in states: asked again with another one, a method must answer alike.
+
+Equal sets may list their members in different orders, by the history of each and by the hash of a
+text, which is another one in every process. So each state that holds a set is rebuilt with its
+members in other orders, and what depends on it is refused, whatever the order of this process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from streamproof.lang import Disabled, Map
+from streamproof.lang.impure import ImpureModel
+from streamproof.models.trace import show
+
+Ask: TypeAlias = Callable[..., Any]
+_UNLIKE = object()  # stands for an answer that cannot be compared
+
+
+class _Backwards(frozenset[Any]):
+    """A frozenset that lists its members in another order, as do the sets that are made of it."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.ordered([*frozenset(self)]))
+
+    def __repr__(self) -> str:
+        return f"frozenset({{{', '.join(map(repr, self))}}})" if self else "frozenset()"
+
+    @staticmethod
+    def ordered(members: list[Any]) -> list[Any]:
+        """Give the order."""
+        return members[::-1]
+
+
+class _Shifted(_Backwards):
+    """Another order, which moves the member in the middle, too."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def ordered(members: list[Any]) -> list[Any]:
+        """Give the order."""
+        return [*members[1:], *members[:1]]
+
+
+def _remade(name: str) -> Any:
+    plain = getattr(frozenset, name)
+
+    def method(self: Any, *others: Any) -> Any:
+        made = plain(self, *others)
+        return type(self)(made) if isinstance(made, frozenset) else made
+
+    return method
+
+
+for _name in (
+    *("__or__", "__and__", "__sub__", "__xor__", "__ror__", "__rand__", "__rsub__", "__rxor__"),
+    *("union", "intersection", "difference", "symmetric_difference", "copy"),
+):
+    setattr(_Backwards, _name, _remade(_name))
+
+
+def other_orders(value: Any) -> list[Any]:
+    """Rebuild a value with the members of its sets in other orders; empty if it has no such set."""
+    return [_rebuilt(value, cls) for cls in (_Backwards, _Shifted)] if _has_order(value) else []
+
+
+def _has_order(value: Any) -> bool:
+    match value:
+        case frozenset():
+            return len(value) > 1 or any(map(_has_order, value))
+        case tuple():
+            return any(map(_has_order, value))
+        case Map():
+            return any(_has_order(part) for _, part in value.items())
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return any(_has_order(getattr(value, f.name)) for f in dataclasses.fields(value))
+        case _:
+            return False
+
+
+def _rebuilt(value: Any, cls: type[Any]) -> Any:
+    if not _has_order(value):
+        return value
+    match value:
+        case frozenset():
+            return cls(_rebuilt(part, cls) for part in value)
+        case tuple():
+            parts = (_rebuilt(part, cls) for part in value)
+            return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
+        case Map():
+            return value.map(lambda part: _rebuilt(part, cls))
+        case _:
+            made = object.__new__(type(value))
+            for field in dataclasses.fields(value):
+                object.__setattr__(made, field.name, _rebuilt(getattr(value, field.name), cls))
+            return made
+
+
+def in_any_order(name: str, ask: Ask, read: Callable[[Any], Any] = lambda answer: answer) -> Ask:
+    """Make a method that is asked in other orders of the sets in its states, too.
+
+    Parameters
+    ----------
+    name : what the method is called
+    ask : the method, which takes a state or two, and elements
+    read : what of an answer counts
+
+    Raises
+    ------
+    ImpureModel : by the method that is made, if two answers differ
+    """
+
+    def ask_in_any_order(*arguments: Any) -> Any:
+        others = other_orders(arguments)
+        if not others:
+            return ask(*arguments)
+        first = _answer(ask, arguments, read)
+        for other in others:
+            second = _answer(ask, other, read)
+            if first is not _UNLIKE and second is not _UNLIKE and first != second:
+                raise ImpureModel(
+                    f"{name} was asked twice about the same state, {show(arguments[0])}, with the "
+                    "members of its sets in another order, and answered otherwise. A search would "
+                    "see other states in another process, and a counterexample could not be run "
+                    "again. Go through sorted(...) of a set, or use a tuple, or a Map over a Domain"
+                )
+        return ask(*arguments)
+
+    return ask_in_any_order
+
+
+def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
+    """Give what counts of an answer, or how the method ended."""
+    try:
+        return read(ask(*arguments))
+    except (Disabled, AssertionError) as end:
+        return type(end)
+    except Exception:  # noqa: BLE001 - it may ask for the very class; the search reports it
+        return _UNLIKE
+
+
+def truth_of(answer: Any) -> Any:
+    """Give what counts of a property's answer: whether it holds, and not how it is told."""
+    if isinstance(answer, Mapping):
+        return {name: part is True for name, part in answer.items()}
+    if isinstance(answer, tuple):
+        return tuple(map(truth_of, answer))
+    return answer is True

@@ -1,0 +1,185 @@
+"""Impure code: what the methods of a model may run that depends on more than state and fields.
+
+A search asks each question once. What a clock, a random number, the environment, a file, the hash
+of a text, the order of a set or a counter beside the state has a part in would be answered
+otherwise another time, and the tracer would take the answer of one moment for all of them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import dis
+import functools
+import pathlib
+import random
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from streamproof.lang.errors import StreamproofError
+from streamproof.lang.model import Role, methods_of
+from streamproof.lang.reached import Reached, reached_from
+from streamproof.lang.set_order import find_use_of_order
+
+_MODULES = ("random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile")
+_BUILTINS = ("hash", "id", "open", "input", "globals", "locals")
+_MOMENTS = ("now", "utcnow", "today")
+_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range)
+
+
+class ImpureModel(StreamproofError, ValueError):
+    """A method may give, or gave, two answers to one question."""
+
+
+def require_pure(cls: type[Any]) -> None:
+    """Refuse a model whose methods may run what is impure.
+
+    Raises
+    ------
+    ImpureModel : if one may; it names function, file and line
+    """
+    _require_pure(cls)  # type: ignore[arg-type] # a class does hash
+
+
+@functools.cache
+def _require_pure(cls: Any) -> None:
+    roots = [getattr(cls, method.name) for method in methods_of(cls)]
+    for part in reached_from(cls, [*roots, *_own_initial_states(cls)]):
+        for line, what, instead in (*_impurities(part), *find_use_of_order(part, cls)):
+            raise ImpureModel(
+                f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, so it may answer "
+                "otherwise when it is asked again, or in another process: a verdict would hold for "
+                f"this one alone. {instead}"
+            )
+
+
+def _own_initial_states(cls: Any) -> list[Any]:
+    """Give the method that lists initial states where no method is marked @init."""
+    return [] if any(m.role is Role.INIT for m in methods_of(cls)) else [cls.initial_states]
+
+
+def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
+    """List what is impure in one function: line, what it does, and what to write instead."""
+    line = part.code.co_firstlineno
+    known = {instruction.offset: value for instruction, value in part.values}
+    owner: Any = None  # what the instruction before has loaded
+    for instruction in dis.get_instructions(part.code):
+        line = instruction.starts_line or line
+        name, value = instruction.argval, known.get(instruction.offset)
+        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            yield line, f"changes the global {name}", _IN_STATE
+        if instruction.opname == "STORE_DEREF" and _is_outside(part, name):
+            yield line, f"changes {name}, which is outside of the model", _IN_STATE
+        if instruction.opname == "LOAD_GLOBAL" and name in _BUILTINS and name not in part.names:
+            yield line, f"calls {name}", _INSTEAD_OF[name]
+        if value is not None and (told := _source(value)):
+            yield line, f"uses {told}", _AS_PARAMETER
+        if name in _MOMENTS and isinstance(owner, type) and issubclass(owner, dt.date):
+            yield line, f"calls {owner.__name__}.{name}", _AS_PARAMETER
+        owner = value if value is not None else owner if instruction.opname == "CACHE" else None
+
+
+def _is_outside(part: Reached, name: str) -> bool:
+    return name in part.function.__code__.co_freevars and name in part.code.co_freevars
+
+
+def _source(value: Any) -> str | None:
+    """Name what a value draws from, if it is no function of the state."""
+    if isinstance(value, ModuleType):
+        name = value.__name__
+        return name if name in _MODULES or name.endswith(".random") else None
+    if isinstance(value, pathlib.PurePath) or value in (pathlib.Path, pathlib.PosixPath):
+        return "a file's path"
+    bound = getattr(value, "__self__", None) if not isinstance(value, type) else None
+    for owner in (value, bound):
+        if isinstance(owner, random.Random):
+            return "a source of random numbers"
+    if hasattr(type(value), "__next__"):
+        return f"the iterator {value!r}, which goes on at each call"
+    is_function = isinstance(value, BuiltinFunctionType | FunctionType | MethodType | type)
+    owner_name = getattr(value if is_function else type(value), "__module__", None)
+    if owner_name in _MODULES:
+        return f"{owner_name}.{getattr(value, '__name__', type(value).__name__)}"
+    return None
+
+
+_AS_PARAMETER = "Make what it gives a parameter of the action, over a Domain of all that may come"
+_IN_STATE = "Let it be a field of the state, which an action gives anew"
+_NO_HASH = "Compare values by ==, or give each a number in a Map or a field"
+_INSTEAD_OF = {
+    "hash": _NO_HASH,
+    "id": _NO_HASH,
+    "open": "Read the file before, and let what it says be a field of the model",
+    "input": _AS_PARAMETER,
+    "globals": _IN_STATE,
+    "locals": "Name what is meant",
+}
+
+
+# --------------------------------------------------------------------------- what may change
+
+
+def surroundings(model: Any) -> dict[str, str]:
+    """Write down all that the methods of a model use beside a state: it must stay as it is.
+
+    That are the model's fields, globals, closures, default arguments, and attributes of classes and
+    functions.
+    """
+    cls = type(model)
+    found: dict[str, str] = {}
+    classes: dict[Any, None] = dict.fromkeys(_own_classes(cls))
+    roots = [getattr(cls, method.name) for method in methods_of(cls)]
+    for part in reached_from(cls, roots):
+        function = part.function
+        name = function.__qualname__
+        found |= _written(f"an attribute of {name}", function.__dict__)
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        found |= _written(f"a default argument of {name}", dict(enumerate(defaults)))
+        named: tuple[str, ...] = (*part.code.co_names, *part.code.co_freevars)
+        used = {key: part.names[key] for key in named if key in part.names}
+        found |= _written("the global", used)
+        for value in used.values():
+            if isinstance(value, type):
+                classes |= dict.fromkeys(_own_classes(value))
+            if isinstance(value, ModuleType):
+                attributes = {key: getattr(value, key, None) for key in part.code.co_names}
+                found |= _written(f"{value.__name__}'s", attributes)
+    for owner in classes:
+        found |= _written(f"{owner.__name__}'s", dict(vars(owner)))
+    own = getattr(model, "__dict__", {})
+    computed = {
+        name
+        for base in cls.__mro__
+        for name, value in vars(base).items()
+        if isinstance(value, functools.cached_property)
+    }
+    return found | _written("the model's", {n: own[n] for n in own if n not in computed})
+
+
+def _own_classes(cls: type[Any]) -> list[Any]:
+    return [
+        base
+        for base in cls.__mro__
+        if base.__module__.partition(".")[0] not in ("builtins", "typing", "abc", "enum")
+        and not base.__module__.startswith("streamproof.lang")
+    ]
+
+
+def _written(whose: str, values: dict[Any, Any]) -> dict[str, str]:
+    """Write values down that may be told apart later: plain ones, collections, and objects."""
+    return {
+        f"{whose} {name}": text
+        for name, value in values.items()
+        if not str(name).startswith("__") and (text := _text(value)) is not None
+    }
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, (*_IMMUTABLE, list, dict, set, frozenset, tuple, bytearray)):
+        return repr(value)
+    if isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType):
+        return None
+    if type(value).__module__ in ("collections", "array"):
+        return repr(value)
+    inside = getattr(value, "__dict__", None)
+    return None if not isinstance(inside, dict) or callable(value) else repr(inside)

@@ -1,0 +1,134 @@
+"""Reached code: which functions the methods of a model may run, read off their bytecode.
+
+Followed are the functions that are named, the methods of the model and those of the records in its
+states. What belongs to Python's own library or to the language itself is not looked into.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import sysconfig
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from streamproof.lang.errors import StreamproofError
+from streamproof.lang.model import Role, methods_of
+
+_HERE = str(Path(__file__).parent)
+_LIBRARIES = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
+_BY_NAME = ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
+_OF_VALUES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """A function, or one inside of it, that may be run.
+
+    Attributes
+    ----------
+    function : the outermost function around the code
+    names : what its global and free names stand for
+    values : per instruction that names a value which is known: it, and the value
+    """
+
+    code: CodeType
+    function: FunctionType
+    names: Mapping[str, Any]
+    values: tuple[tuple[dis.Instruction, Any], ...]
+
+
+def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
+    """List what some methods of a model may run, each function once."""
+    reader = _Reader(cls, records_of(cls))  # type: ignore[arg-type] # a class does hash
+    for root in roots:
+        yield from reader.follow(root)
+
+
+@functools.cache
+def records_of(cls: Any) -> tuple[type[Any], ...]:
+    """List the records that a model's states and fields are made of, and their base classes."""
+    waiting: list[Any] = []
+    starts = (method for method in methods_of(cls) if method.role is Role.INIT)
+    for owner in (cls, *(getattr(cls, method.name) for method in starts)):
+        with suppress(NameError, TypeError, StreamproofError):
+            waiting += typing.get_type_hints(owner).values()
+    found: dict[type[Any], None] = {}
+    for hint in waiting:  # which grows meanwhile
+        waiting += typing.get_args(hint)
+        record = typing.get_origin(hint) or hint
+        if isinstance(record, type) and dataclasses.is_dataclass(record) and record not in found:
+            found |= dict.fromkeys(base for base in record.__mro__ if base is not object)
+            with suppress(NameError, TypeError):
+                waiting += typing.get_type_hints(record).values()
+    return tuple(found)
+
+
+class _Reader:
+    """Follows what a method may run, each function once."""
+
+    def __init__(self, cls: type[Any], records: tuple[type[Any], ...]) -> None:
+        self.cls, self.records = cls, records
+        self.seen: set[int] = set()
+
+    def follow(self, value: Any) -> Iterator[Reached]:
+        """Look into a function, whatever it was made into."""
+        for name in ("fget", "func", "__func__", "__wrapped__"):
+            value = getattr(value, name, None) or value
+        if isinstance(value, FunctionType) and is_own(value.__code__):
+            cells: dict[str, Any] = {}
+            pairs = zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
+            for name, cell in pairs:
+                with suppress(ValueError):  # it is empty as long as its function runs
+                    cells[name] = cell.cell_contents
+            yield from self._read(value.__code__, value, {**value.__globals__, **cells})
+
+    def _read(
+        self, code: CodeType, function: FunctionType, names: dict[str, Any]
+    ) -> Iterator[Reached]:
+        if id(code) in self.seen:
+            return
+        self.seen.add(id(code))
+        values = tuple(self._values(code, names))
+        yield Reached(code, function, names, values)
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                yield from self._read(const, function, names)
+        for _, value in values:
+            yield from self.follow(value)
+
+    def _values(
+        self, code: CodeType, names: dict[str, Any]
+    ) -> Iterator[tuple[dis.Instruction, Any]]:
+        owner: Any = None  # the module that the instruction before has loaded, if it did
+        for instruction in dis.get_instructions(code):
+            found: tuple[Any, ...] = ()
+            if instruction.opname in _BY_NAME and instruction.argval in names:
+                found = (names[instruction.argval],)
+            elif instruction.opname in _OF_VALUES:
+                found = tuple(self._attributes(code, owner, instruction.argval))
+            yield from ((instruction, value) for value in found if value is not None)
+            owner = found[0] if found and isinstance(found[0], ModuleType) else None
+
+    def _attributes(self, code: CodeType, owner: Any, name: str) -> Iterator[Any]:
+        """List what an attribute may be: of a module, or a method of the model or of a record."""
+        if owner is not None:
+            yield getattr(owner, name, None)
+            return
+        bases = self.cls.__mro__ if "super" in code.co_names else ()
+        yield getattr(self.cls, name, None)
+        for base in (*bases, *self.records):
+            yield vars(base).get(name)
+
+
+def is_own(code: CodeType) -> bool:
+    """Tell whether code belongs neither to Python's library nor to the language."""
+    path = code.co_filename
+    is_library = path.startswith(("<frozen", *_LIBRARIES)) and "-packages" not in path
+    return not is_library and not path.startswith(_HERE)

@@ -1,0 +1,205 @@
+"""What depends on the order of a set is refused, whatever the hashes of this process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.lang import Element, Model, require
+from streamproof.lang.impure import ImpureModel
+from streamproof.lang.model import action, always, final, init
+from streamproof.models.verdict import Status
+
+LETTERS = frozenset("abc")
+
+
+class P(Element): ...
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+    GREEN = 3
+
+
+@dataclass(frozen=True)
+class State:
+    left: frozenset[Any]
+    taken: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Takes(Model[State]):
+    """Takes letters out of a set; each kind of it is told how to choose."""
+
+    names: frozenset[str] = LETTERS
+
+    @init
+    def start(self) -> State:
+        return State(frozenset("abcde"))
+
+    @action
+    def take(self, s: State) -> State:
+        require(s.left)
+        x = self.chosen(s)
+        return State(s.left - {x}, (*s.taken, x))
+
+    def chosen(self, s: State) -> Any:
+        return min(s.left)
+
+    @always
+    def fine(self, s: State) -> bool:
+        return len(s.taken) < 6
+
+    @final
+    def end(self, s: State) -> bool:
+        return not s.left
+
+
+def kind(chosen: Any, name: str = "chosen") -> Any:
+    return dataclass(frozen=True)(type("Kind", (Takes,), {name: chosen}))
+
+
+def middle(s: frozenset[Any]) -> Any:
+    return list(s)[len(s) // 2]
+
+
+def popped(s: frozenset[Any]) -> Any:
+    members = list(s)
+    return members.pop()
+
+
+def first_of(s: frozenset[Any]) -> Any:
+    for x in s:
+        return x
+    return None
+
+
+def unpacked(s: frozenset[Any]) -> Any:
+    x, *_ = s
+    return x
+
+
+ORDERED = {
+    "first": lambda self, s: next(iter(s.left)),
+    "middle": lambda self, s: middle(s.left),
+    "pop": lambda self, s: popped(s.left),
+    "loop": lambda self, s: first_of(s.left),
+    "unpacked": lambda self, s: unpacked(s.left),
+    "tuple": lambda self, s: tuple(s.left)[-1],
+    "joined": lambda self, s: "".join(s.left)[0],
+    "text": lambda self, s: str(s.left)[12],
+    "least-by-tie": lambda self, s: min(s.left, key=len),
+    "sorted-by-tie": lambda self, s: sorted(s.left, key=len)[1 % len(s.left)],
+    "of-a-rest": lambda self, s: next(iter(s.left - {"a"} or s.left)),
+    "of-a-union": lambda self, s: next(iter(s.left | {min(s.left)})),
+    "of-a-field": lambda self, s: next(iter(self.names & s.left or s.left)),
+}
+
+
+@pytest.mark.parametrize("chosen", ORDERED.values(), ids=ORDERED)
+def test_a_step_that_depends_on_the_order_of_a_set_is_refused(chosen):
+    with pytest.raises(ImpureModel, match="order"):
+        check(kind(chosen)())
+
+
+BLIND = {
+    "least": lambda self, s: min(s.left),
+    "greatest": lambda self, s: max(s.left),
+    "sorted": lambda self, s: sorted(s.left)[len(s.left) // 2],
+    "member": lambda self, s: "a" if "a" in s.left else max(s.left),
+    "size": lambda self, s: sorted(s.left)[len(s.left) - 1],
+    "sum": lambda self, s: min(s.left, key=lambda x: (len(x), x)),
+    "any": lambda self, s: max(s.left) if any(x == "a" for x in s.left) else min(s.left),
+    "set": lambda self, s: min({x for x in s.left if x in "abcde"}),
+    "literal": lambda self, s: min(s.left) if min(s.left) in {"a", "b", "c"} else max(s.left),
+    "union": lambda self, s: min((s.left | {"a"}) & s.left),
+    "local": lambda self, s: min(set(s.left) | {max(s.left)}),
+    "enum": lambda self, s: min(s.left) if Colour.RED in {Colour.RED, Colour.BLUE} else None,
+}
+
+
+@pytest.mark.parametrize("chosen", BLIND.values(), ids=BLIND)
+def test_what_does_not_see_the_order_is_allowed(chosen):
+    assert check(kind(chosen)()).verdict.status is Status.EXHAUSTED
+
+
+class Reason(Takes):
+    """How a reason is told is no part of the answer."""
+
+    @always
+    def told(self, s: State) -> bool | str:
+        return True if s.left else f"{self.names} and {set(s.taken)}"
+
+
+def test_the_text_of_a_reason_may_show_a_set():
+    assert check(Reason()).verdict.status is Status.REFUTED
+
+
+class Late(Takes):
+    """Takes in any order, far behind the sample that is looked at first."""
+
+    @init
+    def start(self) -> State:
+        return State(frozenset("abc"), (0,))
+
+    @action
+    def take(self, s: State) -> State:
+        require(s.left)
+        if s.taken[0] < 300:
+            return State(s.left, (s.taken[0] + 1,))
+        x = next(iter(s.left))
+        return State(s.left - {x}, (*s.taken, x))
+
+    @always
+    def fine(self, s: State) -> bool:
+        return len(s.taken) < 9
+
+
+class LateProperty(Late):
+    @action
+    def take(self, s: State) -> State:
+        require(s.taken[0] < 300)
+        return State(s.left, (s.taken[0] + 1,))
+
+    @always
+    def fine(self, s: State) -> bool:
+        return s.taken[0] < 300 or next(iter(s.left)) != "a"
+
+    @final
+    def end(self, s: State) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("late", [Late, LateProperty])
+def test_every_state_is_asked_in_other_orders_and_not_a_sample(late):
+    with pytest.raises(ImpureModel, match="order") as refused:
+        check(late())
+    assert len(refused.value.trace) == 300
+
+
+def test_the_given_case_is_refused_whatever_the_hashes():
+    program = (
+        "from tests.checker.test_orders import ORDERED, kind\n"
+        "from streamproof.checker import check\n"
+        "try: check(kind(ORDERED['first'])())\n"
+        "except Exception as error: print(type(error).__name__)\n"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert told == {"ImpureModel\n"}
