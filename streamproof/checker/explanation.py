@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ def failing_part(model: Model[Any], name: str, states: Sequence[Any]) -> str | N
     except StreamproofError:
         return None
     form = next((part for part in traced.properties if part.name == name), None)
-    if form is None:
+    if form is None or not dataclasses.is_dataclass(states[-1]):
         return None
     before, after = states[max(len(states) - 2, 0)], states[-1]
     place = world(model, before, **{AFTER: after}) if form.takes_a_step else world(model, after)

@@ -17,7 +17,6 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-
 from typing import Any
 
 from streamproof.lang.claims import claim_text

@@ -1,7 +1,7 @@
 """Reached code: which functions the methods of a model may run, read off their bytecode.
 
 Followed are the functions that are named, the methods of the model and those of the records in its
-states. What belongs to Python's own library or to the language itself is not looked into.
+states. What belongs to Python's library, the language or other packages is not looked into.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import dis
 import functools
-import sysconfig
+import sys
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,9 +20,8 @@ from typing import Any
 
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
+from streamproof.lang.origin import Origin, origin_of
 
-_HERE = str(Path(__file__).parent)
-_LIBRARIES = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
 _OF_VALUES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 
@@ -76,12 +75,20 @@ class _Reader:
     def __init__(self, cls: type[Any], records: tuple[type[Any], ...]) -> None:
         self.cls, self.records = cls, records
         self.seen: set[int] = set()
+        files = (
+            getattr(sys.modules.get(base.__module__), "__file__", None) for base in cls.__mro__
+        )
+        self.packages = {_package(file) for file in files if file} | {""}
+
+    def is_own(self, code: CodeType) -> bool:
+        """Tell whether code is a user's, and of no other package than the model's."""
+        return origin_of(code) is Origin.USER and _package(code.co_filename) in self.packages
 
     def follow(self, value: Any) -> Iterator[Reached]:
         """Look into a function, whatever it was made into."""
         for name in ("fget", "func", "__func__", "__wrapped__"):
             value = getattr(value, name, None) or value
-        if isinstance(value, FunctionType) and is_own(value.__code__):
+        if isinstance(value, FunctionType) and self.is_own(value.__code__):
             cells: dict[str, Any] = {}
             pairs = zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
             for name, cell in pairs:
@@ -127,8 +134,10 @@ class _Reader:
             yield vars(base).get(name)
 
 
-def is_own(code: CodeType) -> bool:
-    """Tell whether code belongs neither to Python's library nor to the language."""
-    path = code.co_filename
-    is_library = path.startswith(("<frozen", *_LIBRARIES)) and "-packages" not in path
-    return not is_library and not path.startswith(_HERE)
+def _package(path: str) -> str:
+    """Give the directory of the installed package that a file is in; empty if it is in none."""
+    parts = Path(path).parts
+    for number, part in enumerate(parts[:-1]):
+        if part.endswith("-packages"):
+            return str(Path(*parts[: number + 2]))
+    return ""

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
-from streamproof.lang.quantify import Site
+from types import CodeType
 
 from streamproof.lang.errors import Untraceable
 from streamproof.lang.expr import Apply, Const, Expr, conjuncts, equal, negate
 from streamproof.lang.memory import Memory
+from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import EnumSort
 
 
@@ -38,7 +39,7 @@ class Run:
     refusal: Untraceable | None = None
     doubt: Untraceable | None = None
     memory: Memory = field(default_factory=Memory)
-    entered: dict[object, Site] = field(default_factory=dict)
+    entered: dict[object, CodeType] = field(default_factory=dict)
 
     def known(self, condition: Expr) -> bool | None:
         """Look a condition up among the answers given so far, here or further out."""
