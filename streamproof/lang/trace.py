@@ -106,10 +106,10 @@ def _refuse_claims(bound: _Bound, path: Path) -> None:
 
 def symbolic_model(cls: type[Model[Any]]) -> Any:
     """Make an instance of a model whose domains are open and whose constants are symbolic."""
-    require_traced_starts(cls)
     model = object.__new__(_open_class(cls))  # type: ignore[arg-type] # a class does hash
     for name, sort in field_sorts(cls):
         object.__setattr__(model, name, value_of(sort, name))
+    require_traced_starts(cls)
     return model
 
 
