@@ -19,6 +19,7 @@ from streamproof.lang import (
     Map,
     Model,
     Range,
+    Untraceable,
     action,
     always,
     eventually,
