@@ -96,13 +96,14 @@ class Checkpoint:
         try:
             read_json(self.path / "metadata", id=str)
         except DamagedFile as error:
-            if self._logged("offsets"):
+            if self._logged("commits") or len(self._logged("offsets")) > 1:
                 raise
             crc = self.path / ".metadata.crc"
             raise DamagedFile(
-                f"{self.path / 'metadata'} is not what was written there, and the query has no "
-                "batch yet. Nothing was changed, and nothing is lost: delete "
-                f"{self.path / 'metadata'} and {crc}, and start the query again"
+                f"{self.path / 'metadata'} is not what was written there, and the query has "
+                "completed no batch. Nothing was changed. If the machine lost its power as it was "
+                f"written, nothing was done in its name: then delete {self.path / 'metadata'} and "
+                f"{crc}, and start the query again. Else restore it from a backup"
             ) from error
 
     @staticmethod

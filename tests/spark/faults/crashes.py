@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
@@ -125,9 +124,13 @@ def crash(
     each: int = 1,
     seed: int = 0,
     lossy: int = 1,
-    states_max: int | None = None,
+    refusals: frozenset[str] | None = None,
 ) -> Report:
     """Go on behind every crash.
+
+    Parameters
+    ----------
+    refusals : that a loss of power may bring; all, if none are named
 
     Raises
     ------
@@ -135,13 +138,13 @@ def crash(
         that is none of ours; the message tells how to come there again
     """
     report = Report(len(tape.operations))
-    for point in islice(points(tape, each=each, seed=seed, lossy=lossy), states_max):
+    for point in points(tape, each=each, seed=seed, lossy=lossy):
         report.points += 1
         here = place / f"{point.number}-{point.crash.name}"
         materialise(point.tree, here)
         try:
             with no_syncs():
-                outcome = _outcome(check, here, point)
+                outcome = _outcome(check, here, point, refusals)
         except Exception as error:
             raise AssertionError(_about(tape, point, seed)) from error
         report.outcomes[point.crash.name, outcome] += 1
@@ -149,7 +152,9 @@ def crash(
     return report
 
 
-def _outcome(check: Check, place: Path, point: Point) -> str:
+def _outcome(
+    check: Check, place: Path, point: Point, refusals: frozenset[str] | None = None
+) -> str:
     """Go on; if a refusal says what to delete, delete it, as its reader would, and try again."""
     outcome = FINE
     for _ in range(_ADVICE_MAX):
@@ -161,6 +166,8 @@ def _outcome(check: Check, place: Path, point: Point) -> str:
             outcome = type(error).__name__
             advised = _DELETE.search(str(error))
             if advised is None:
+                if refusals is not None and outcome not in refusals:
+                    raise
                 return outcome
             for file in filter(None, advised.groups()):
                 Path(file).unlink(missing_ok=True)

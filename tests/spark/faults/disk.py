@@ -1,9 +1,10 @@
 """A disk that may lose what was not synced: operations, and what a crash can leave of them.
 
-As ALICE [PCA14] and CrashMonkey [MMP18] have it. A file's content is on the disk once the file is
-synced, and an entry of a directory once the directory is; neither implies the other. What is not
-on the disk may be there or not after a crash, each by itself, and the last contents of a file in
-part. Of the entries of one name, none is skipped. A rename is one step, in whatever state.
+As ALICE (Pillai and others, OSDI 2014) and CrashMonkey (Mohan and others, OSDI 2018) have it. A
+file's content is on the disk once the file is synced, and an entry of a directory once the
+directory is; neither implies the other. What is not on the disk may be there or not after a crash,
+each by itself, and the last contents of a file in part. Of the entries of one name, none is
+skipped. A rename is one step.
 """
 
 from __future__ import annotations

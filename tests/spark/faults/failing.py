@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ _DELTA = (
     "   \x1b[31m↳\x1b[0m {} (os error {})\n"
 )
 """How delta-rs 1.6 says it, without a number."""
+_SLOW_SECONDS = 0.2
 NEVER_FAIL = {"sync", "unlink", "remove", "rmdir"}
 """sync tells of no failure, and what takes a name away needs no room."""
 
@@ -32,6 +34,7 @@ class Failure(Enum):
     FULL = (errno.ENOSPC, False)
     BROKEN = (errno.EIO, False)
     BROKEN_AFTER = (errno.EIO, True)
+    SLOW = (0, True)
 
 
 @dataclass
@@ -59,6 +62,9 @@ class Disk:
             return make()
         self.failed = name
         number, is_after = self.failure.value
+        if self.failure is Failure.SLOW:
+            time.sleep(_SLOW_SECONDS)
+            return make()
         if is_after and name not in ("fsync", "fdatasync"):
             make()
         elif name == "write":  # a part of it

@@ -17,13 +17,13 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-from deltalake import DeltaTable
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.schema import spark_schema
 from streamproof.spark_bindings.sunion.lasting import check_written, note_lasting
 from streamproof.spark_bindings.sunion.table import TableSink
+from streamproof.spark_bindings.tables import open_table
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.tape import Tape
 
@@ -114,10 +114,7 @@ def check(place: Path, facts: list[Any]) -> None:
 
 
 def _rows(table: Path) -> list[dict[str, Any]]:
-    try:
-        found: list[dict[str, Any]] = DeltaTable(table).to_pyarrow_table().to_pylist()
-    except Exception as error:
-        raise Lost(f"{table} cannot be read: {error}") from error
+    found: list[dict[str, Any]] = open_table(table).to_pyarrow_table().to_pylist()
     return found
 
 

@@ -10,6 +10,7 @@ before is taken to be on the disk.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ class _Seen:
     """What one look has found."""
 
     names: dict[Name, Inode]
-    written: list[tuple[int, Write]]
+    written: list[tuple[int, Write, str]]
     directories: set[Inode]
     inodes: set[Inode]
 
@@ -72,12 +73,14 @@ class Tape:
     ----------
     facts : what was acknowledged, with the number of operations before it
     before : asked before each watched call
+    synced_elsewhere : names of files that are written by a process which syncs them, unseen
     """
 
     root: Path
     operations: list[Operation] = field(default_factory=list)
     facts: list[tuple[int, Any]] = field(default_factory=list)
     before: Before | None = None
+    synced_elsewhere: re.Pattern[str] | None = None
     _names: dict[Name, Inode] = field(default_factory=dict)
     _held: dict[Inode, tuple[tuple[int, int, int], bytes]] = field(default_factory=dict)
     _numbers: dict[int, Inode] = field(default_factory=dict)
@@ -140,7 +143,10 @@ class Tape:
             seen = _Seen({}, [], set(), {ROOT})
             self._scan(str(self.root), ROOT, seen)
             seen.written.sort(key=lambda each: each[0])
-            self.operations += [write for _, write in seen.written]
+            for _, write, name in seen.written:
+                self.operations.append(write)
+                if self.synced_elsewhere is not None and self.synced_elsewhere.fullmatch(name):
+                    self.operations.append(Sync(write.file))
             self._compare(seen.names, frozenset(seen.directories))
             self._names = seen.names
             for number, inode in list(self._numbers.items()):
@@ -164,7 +170,8 @@ class Tape:
                     self._scan(entry.path, inode, seen)
                 elif inode not in seen.inodes:
                     write = self._read(entry.path, inode, facts)
-                    seen.written += [] if write is None else [(facts.st_mtime_ns, write)]
+                    if write is not None:
+                        seen.written.append((facts.st_mtime_ns, write, entry.name))
             except FileNotFoundError:
                 continue
             seen.inodes.add(inode)

@@ -38,24 +38,27 @@ class Workload:
     refusals: frozenset[str]
 
 
+SPARK_S_OWN = frozenset({"EngineRefused"})
+"""Spark does not go on without the newest state, which it does not sync: see docs/crashes.md."""
+
 WORKLOADS = {
     "pipeline": Workload(
         *(chains.work, chains.check, chains.without_spark),
         each=17,
         points_min=1200,
-        refusals=frozenset({"EngineRefused", "DamagedFile"}),
+        refusals=SPARK_S_OWN,
     ),
     "pair": Workload(
         *(pairs.work, pairs.check, pairs.without_spark),
         each=61,
         points_min=1200,
-        refusals=frozenset({"EngineRefused", "DamagedFile"}),
+        refusals=SPARK_S_OWN,
     ),
     "table": Workload(
         *(tables.work, tables.check, tables.without_spark),
         each=7,
         points_min=400,
-        refusals=frozenset({"DamagedFile"}),
+        refusals=frozenset(),
     ),
     "search": Workload(
         *(searches.work, searches.check, searches.small_rounds),
@@ -69,7 +72,7 @@ WORKLOADS = {
 def run(workload: Workload, place: Path, **how: int) -> Report:
     with workload.without_spark():
         tape = record(place / "recorded", workload.work)
-        return crash(tape, place, workload.check, **how)
+        return crash(tape, place, workload.check, refusals=workload.refusals, **how)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
@@ -87,5 +90,3 @@ def test_a_crash_at_each_operation_loses_nothing(name: str, memory: Path) -> Non
     workload = WORKLOADS[name]
     report = run(workload, memory / f"{name}-each", lossy=3)
     assert report.points >= workload.points_min, report
-    refused = set().union(*(report.refused(kind) for kind in Crash))
-    assert refused <= workload.refusals, report
