@@ -18,7 +18,7 @@ test-slow: $(INSTALLED)  ## the others
 	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
-	$(RUN)/python -m tests.mutation.campaign
+	nice -n 10 $(RUN)/python -m tests.mutation.campaign
 
 lint: $(INSTALLED)  ## style, types and layers
 	$(RUN)/ruff check $(FILES)

@@ -96,7 +96,7 @@ class Comparison:
 
     def _is_done(self, pair: Pair) -> bool:
         place, one, other = pair
-        if place in FILLED_WHILE_RUNNING:
+        if place in FILLED_WHILE_RUNNING and _are_elements(one):
             return True
         key = (id(one), id(other))
         if key in self._seen or (one is other and not isinstance(one, types.ModuleType)):
@@ -304,6 +304,13 @@ def _state(value: Any) -> dict[str, Any]:
         if isinstance(value, base) and type(value) is not base:
             state["<value>"] = base(value)
     return state
+
+
+def _are_elements(table: Any) -> bool:
+    """Report whether each entry of a table of elements is the element that its key names."""
+    return type(table) is dict and all(
+        (type(member), getattr(member, "index", None)) == key for key, member in table.items()
+    )
 
 
 def _content(cell: types.CellType) -> Sequence[Any]:

@@ -17,7 +17,10 @@ from pathlib import Path
 import pytest
 
 import streamproof
+from streamproof.certified.loaded import replaced
 from streamproof.certified.record import DIRECTORY_VARIABLE
+from streamproof.certified.same import _OF_THE_CLASS, _OF_THE_IMPORT
+from streamproof.certified.sources import sources_of
 from streamproof.lang import Map
 from streamproof.lang import domain as lang_domain
 from streamproof.lang import map as lang_map
@@ -240,6 +243,39 @@ def test_elements_that_a_run_makes_are_no_difference():
     check_certificate("chandy_lamport")
 
 
+def test_an_element_under_another_number_is_refused(monkeypatch):
+    element = type("Fresh", (lang_domain.Element,), {})
+    first, second = element(0), element(1)
+    monkeypatch.setitem(lang_domain.Element._members, (element, 0), second)
+    with pytest.raises(UnverifiedProtocol, match=r"Element\._members"):
+        check_certificate("chandy_lamport")
+    monkeypatch.setitem(lang_domain.Element._members, (element, 0), first)
+    check_certificate("chandy_lamport")
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [chandy_lamport, lang_map, Map, lang_domain.Domain, lang_domain.Element, lang_domain.KeySpace],
+    ids=lambda owner: owner.__name__,
+)
+def test_no_name_can_be_replaced(owner, monkeypatch):
+    """Each name of a module or class that can be set is set to something else, one by one."""
+    sources = sources_of("streamproof.protocols.chandy_lamport")
+    left_out = _OF_THE_IMPORT if isinstance(owner, type(sys)) else _OF_THE_CLASS
+    tried = 0
+    for name in sorted(vars(owner).keys() - left_out):
+        with monkeypatch.context() as patch:
+            try:
+                patch.setattr(owner, name, object())
+            except (AttributeError, TypeError):
+                continue
+            tried += 1
+            found = replaced(sources)
+        assert found, name
+    assert tried >= 3
+    assert replaced(sources) == []
+
+
 def test_a_helper_without_source_is_refused(tmp_path):
     def edit(protocol, helper):
         return protocol.replace("import functools\n", "import functools\nimport no_such\n"), helper
@@ -260,6 +296,24 @@ check_certificate("chandy_lamport")
 """
 
 
+def started(path, *options):
+    """Check in a process of its own, on the package in a directory."""
+    return subprocess.run(
+        [sys.executable, *options, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": str(path)},
+        cwd=path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_python_that_leaves_out_claims_is_told_so():
+    ran = started(Path(streamproof.__file__).parents[1], "-O")
+    assert ran.returncode != 0
+    assert "Start Python without -O" in ran.stderr
+
+
 @pytest.mark.parametrize("is_edited", [False, True], ids=["as_it_was", "edited"])
 def test_a_plain_reading_that_is_wrong_on_disk_is_refused(is_edited, tmp_path):
     """Somebody edits `Map.set`: the traced form is the same, since symbolic maps have their own."""
@@ -274,13 +328,6 @@ def test_a_plain_reading_that_is_wrong_on_disk_is_refused(is_edited, tmp_path):
     if is_edited:
         wrong = text.replace("self._values[:index], value,", "self._values[:index], self[key],")
         edited.write_text(wrong, encoding="utf-8")
-    ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "PYTHONPATH": str(copy.parent)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = started(copy.parent)
     assert (ran.returncode != 0) is is_edited, ran.stderr
     assert ("changed after it was certified (streamproof.lang.map:" in ran.stderr) is is_edited

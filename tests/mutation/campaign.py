@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import compileall
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -23,9 +22,9 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import WorkItem, WorkResult
 
 from streamproof.cache import cache_directory
-from tests.mutation.collected import CPU_SECONDS_MIN, CPU_TIMES
+from tests.mutation.collected import COSTLY_SECONDS, CPU_SECONDS_MIN, CPU_TIMES
 from tests.mutation.fresh import environment, run_fresh
-from tests.mutation.groups import GROUPS, Group
+from tests.mutation.groups import GROUPS, Group, group_named
 from tests.mutation.mutants import drawn
 from tests.mutation.results import Outcome, result_of, told
 
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="run those again that survived")
     parser.add_argument("--report", action="store_true", help="run nothing")
     asked = parser.parse_args(arguments)
-    groups = [group for group in GROUPS if not asked.group or group.name in asked.group]
+    groups = [group_named(name) for name in asked.group or [group.name for group in GROUPS]]
     for group in groups:
         campaign = Campaign(group, asked.directory / group.name)
         if not asked.report:
@@ -86,12 +85,14 @@ class Campaign:
     def _run_the_rest(self) -> None:
         """Run mutants that need a new import."""
         costs = json.loads((self.home / "baseline.json").read_text(encoding="utf-8"))
+        left_out = [f"--deselect={t}" for t, cost in costs.items() if cost >= COSTLY_SECONDS]
         limit = max(CPU_SECONDS_MIN, CPU_TIMES * sum(costs.values())) + CPU_SECONDS_MIN
         with use_db(str(self.session), WorkDB.Mode.open) as db:
             for item in list(db.pending_work_items):
                 (mutation,) = item.mutations
                 log = self.home / "last.log"
-                outcome = run_fresh(self.tree, self.group.tests, mutation, log, limit)
+                tests = [*(f"tests/{test}" for test in self.group.tests), *left_out]
+                outcome = run_fresh(self.tree, tests, mutation, log, limit)
                 if outcome is Outcome.NONE_RUN:
                     raise SystemExit(f"no test was run: read {log}")
                 db.set_result(item.job_id, result_of(outcome))
@@ -173,5 +174,4 @@ def _print_row(name: str, counts: Counter[str]) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(5)
     sys.exit(main())

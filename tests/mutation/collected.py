@@ -11,6 +11,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ from tests.mutation.swap import swap, swapped_code
 
 NOT_LOADED = 77
 """Exit code of a fork that could not make its mutant."""
+COSTLY_SECONDS = 5.0
+"""Of CPU. A test that takes longer is no fast test, and mutants do without it."""
 CPU_TIMES = 4.0
 CPU_SECONDS_MIN = 20.0
 
@@ -49,8 +52,8 @@ class MutantLoop:
             raise session.Interrupted("the tests could not be collected")
         if not self.baseline.exists():
             self._measure(session)
-        self._control(session)
         known = json.loads(self.baseline.read_text(encoding="utf-8"))
+        session.items[:] = [i for i in session.items if known.get(i.nodeid, 0.0) < COSTLY_SECONDS]
         self.costs, limit = known, max(CPU_SECONDS_MIN, CPU_TIMES * sum(known.values()))
         with use_db(str(self.home / "session.sqlite"), WorkDB.Mode.open) as db:
             pending = list(db.pending_work_items)
@@ -66,34 +69,25 @@ class MutantLoop:
         return True
 
     def _measure(self, session: pytest.Session) -> None:
-        """Run the tests without a mutant: they must pass. Their times order and bound others."""
-        child = os.fork()
-        if child == 0:
-            costs: dict[str, float] = {}
-            for item in session.items:
-                began = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                costs[item.nodeid] = sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - began
-            if not session.testsfailed:
-                self.baseline.write_text(json.dumps(costs), encoding="utf-8")
-            os._exit(0)
-        os.waitpid(child, 0)
-        if not self.baseline.exists():
-            raise session.Interrupted("the tests fail without a mutant: a failure means nothing")
+        """Run the tests as for a mutant, without one: they must pass, or a failure means nothing.
 
-    def _control(self, session: pytest.Session) -> None:
-        """Run the tests as for a mutant, without one: else a failure would mean nothing."""
+        Their times order and bound others.
+        """
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                _quietly(self.home / "control.log")
+                _quietly(self.home / "baseline.log")
+                meter = Meter()
+                session.config.pluginmanager.register(meter)
                 code = self._run_here(session, Path("none"))
+                if code == 0:
+                    self.baseline.write_text(json.dumps(meter.costs), encoding="utf-8")
             finally:
                 os._exit(code)
-        _, status = os.waitpid(child, 0)
-        if outcome_of(status) is not Outcome.PASSED:
-            raise session.Interrupted(f"without a mutant the tests fail: {self.home}/control.log")
+        os.waitpid(child, 0)
+        if not self.baseline.exists():
+            raise session.Interrupted(f"the tests fail without a mutant: {self.home}/baseline.log")
 
     def _run(
         self, session: pytest.Session, item: WorkItem, limit_seconds: float
@@ -144,6 +138,26 @@ class MutantLoop:
             return not is_named, totals[item.path], str(item.path), cost
 
         session.items.sort(key=rank)
+
+
+class Meter:
+    """Measures the CPU that each test takes."""
+
+    def __init__(self) -> None:
+        self.costs: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Called by pytest around each test."""
+        began = _cpu_seconds()
+        outcome = yield
+        self.costs[item.nodeid] = _cpu_seconds() - began
+        return outcome
+
+
+def _cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in used)
 
 
 def _quietly(log: Path) -> None:

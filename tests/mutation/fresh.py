@@ -22,14 +22,14 @@ WALL_SECONDS = 3600.0
 def run_fresh(
     tree: Path, tests: Sequence[str], mutation: MutationSpec, log: Path, cpu_seconds: float
 ) -> Outcome:
-    """Run tests on a mutant of the tree until the first fails."""
+    """Run tests, given as pytest takes them, on a mutant of the tree until the first fails."""
     operator = get_operator(mutation.operator_name)(**mutation.operator_args)
     with use_mutation(mutation.module_path, operator, mutation.occurrence) as (_, mutated):
         if mutated is None:
             return Outcome.NONE_RUN
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0"]
         options += ["--tb=line", "-o", "addopts=--import-mode=importlib", "-m", "not slow"]
-        command = [sys.executable, "-m", "pytest", *options, *(f"tests/{test}" for test in tests)]
+        command = [sys.executable, "-m", "pytest", *options, *tests]
         limit = int(cpu_seconds)
         with log.open("wb") as out:
             process = subprocess.Popen(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def is_python(mutation: MutationSpec) -> bool:
     text = mutation.module_path.read_text(encoding="utf-8")
     mutated = mutate_code(text, operator, mutation.occurrence)
     try:
-        compile(mutated or "not a mutant", "mutant", "exec", dont_inherit=True)
+        with warnings.catch_warnings(action="ignore"):  # such as of `is` beside a number
+            compile(mutated or "not a mutant", "mutant", "exec", dont_inherit=True)
     except SyntaxError:
         return False
     return True

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import gc
 import inspect
+import warnings
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 
 def swapped_code(original: str, mutated: str, path: str) -> list[tuple[CodeType, CodeType]] | None:
     """Pair the functions that a mutant changes with their new code; None if it is not in one."""
-    before, after = (compile(text, path, "exec", dont_inherit=True) for text in (original, mutated))
+    with warnings.catch_warnings(action="ignore"):  # such as of `is` beside a number
+        before = compile(original, path, "exec", dont_inherit=True)
+        after = compile(mutated, path, "exec", dont_inherit=True)
     pairs: list[tuple[CodeType, CodeType]] = []
     return pairs if _collect(before, after, pairs) and pairs else None
 
