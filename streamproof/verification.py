@@ -32,6 +32,7 @@ from streamproof.models.verdict import (
 )
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import ProofReport, prove
+from streamproof.translation import TranslationReport, validate_protocol
 
 Explored: TypeAlias = tuple[str, str, CheckReport]
 """A model's class, the name of a size, and what exploring it gave."""
@@ -49,6 +50,8 @@ class ProtocolReport:
     ----------
     digest : hash of the protocol's traced form
     checks : per model class and size name, what exploring it gave
+    translation : what the traced forms of the protocol, its models and its invariant were compared
+        on
     """
 
     protocol: str
@@ -56,6 +59,7 @@ class ProtocolReport:
     checks: tuple[Explored, ...]
     mutation: MutationReport
     proof: ProofReport
+    translation: TranslationReport
     seconds: float
 
     @property
@@ -85,6 +89,7 @@ class ProtocolReport:
             ],
             "mutation": self.mutation.to_json(),
             "proof": self.proof.to_json(),
+            "translation": self.translation.to_json(),
             "seconds": round(self.seconds, 3),
         }
 
@@ -97,14 +102,18 @@ def verify_protocol(
     Raises
     ------
     UnknownModel, UnknownInvariant : if it has no model or no invariant
+    TracingDisagrees : if a traced form differs from the code that it was traced from
     """
     began = time.perf_counter()
     digest = protocol_digest(protocol_module(name))
     checks, mutation = explore_protocol(name, limits=limits, on_stage=on_stage)
     on_stage(f"{name}: proving its invariant for any number of processes")
     proof = prove(find_invariant(name))
+    on_stage(f"{name}: comparing its traced form with the code")
+    compared = [report.translation for _, _, report in checks] + [proof.translation]
+    translation = sum(filter(None, compared), start=validate_protocol(protocol_module(name)))
     seconds = time.perf_counter() - began
-    return ProtocolReport(name, digest, checks, mutation, proof, seconds)
+    return ProtocolReport(name, digest, checks, mutation, proof, translation, seconds)
 
 
 def explore_protocol(

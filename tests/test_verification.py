@@ -26,6 +26,7 @@ from streamproof.models.verdict import ExitCode
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.protocols import chandy_lamport
+from streamproof.translation import validate_protocol
 from streamproof.verification import ProtocolReport, model_files, verify_protocols
 
 
@@ -42,6 +43,7 @@ def small_report() -> ProtocolReport:
         (("ChandyLamport", "small", report),),
         MutationReport("chandy_lamport", tuple(mutants)),
         prove(find_invariant("chandy_lamport")),
+        validate_protocol(chandy_lamport),
         1.0,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.engines import Engine, explore
@@ -19,6 +19,7 @@ from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import Broken, check_assumptions, never_asked
 from streamproof.checker.purity import check_purity, require_unchanged
 from streamproof.checker.states import look_at_fields
+from streamproof.checker.translation import translation_of
 from streamproof.lang import Domain, StreamproofError
 from streamproof.lang.impure import surroundings
 from streamproof.lang.model import STATED, Call, Model, Role
@@ -40,8 +41,13 @@ from streamproof.models.verdict import (
     weakest,
 )
 
+if TYPE_CHECKING:
+    from streamproof.translation import TranslationReport
+
 LARGER = "Choose a larger size"
 """What to do if a search does not see enough."""
+=======
+>>>>>>> 0fb4251 (translation: compare every traced form with the code before a verdict rests on it)
 NO_PROPERTY = (
     "the model states no property, so only deadlocks and broken claims were looked for. State what "
     "must hold: a method marked @always, @every_step, @sometimes, @leads_to or @eventually"
@@ -107,6 +113,7 @@ class CheckReport:
     seconds : how long the search took
     memory_mb_peak : the most memory that the process has held so far, in MiB
     resumed : how many of the distinct states a checkpoint held, or held others for
+    translation : what the traced form was compared on, if a verdict rests on it
     """
 
     model: str
@@ -119,6 +126,7 @@ class CheckReport:
     memory_mb_peak: int
     resumed: int = 0
     why_engine: str = ""
+    translation: TranslationReport | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -180,16 +188,18 @@ class CheckReport:
             "states_per_second": self.rate,
             "memory_mb_peak": self.memory_mb_peak,
             "resumed": self.resumed,
+            "translation": self.translation.to_json() if self.translation else None,
         }
 
 
-def check(
+def check(  # noqa: PLR0913 - all that can be asked, by name
     model: Model[Any],
     *,
     limits: Limits | None = None,
     on_progress: OnProgress = ignore,
     liveness: bool = True,
     engine: Engine = explore,
+    validated: bool = True,
 ) -> CheckReport:
     """Search a model's states and say of each property what is known then.
 
@@ -200,9 +210,12 @@ def check(
     liveness : whether the promises, `leads_to` and `eventually`, belong to the question; without
         them the report lists them as left out and says nothing about them
     engine : one of `checker.engines`, or another function of the same form
+    validated : whether the traced form is compared with the model's methods before something is
+        EXHAUSTED by an engine that works on the traced form; for mutants, which are never green
 
     Raises
     ------
+    TracingDisagrees : if the traced form differs from the model's methods
     BrokenModel : if a method of the model fails
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption : if the model's size contradicts an @assume
@@ -232,6 +245,7 @@ def check(
         peak_memory_mb(),
         found.resumed,
         found.why,
+        translation_of(model, found.engine, findings) if validated else None,
     )
 
 

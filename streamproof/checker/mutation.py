@@ -148,7 +148,10 @@ def run_mutants(
     for mutant in mutants:
         asks_promises = _is_promise(mutant)  # which take longer to decide than all else
         mutated = check(
-            build(mutant.model_class, mutant.size), limits=limits, liveness=asks_promises
+            build(mutant.model_class, mutant.size),
+            limits=limits,
+            liveness=asks_promises,
+            validated=False,
         )
         original = original_of(mutant)
         key = (original, f"{dict(mutant.size)} {asks_promises}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamproof.checker.check import Evidence, check_first, safety_findings
 from streamproof.checker.engines import EngineName
@@ -14,6 +14,7 @@ from streamproof.checker.minimise import Minimised, minimise
 from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.packable import NotCompiled, why_not_packable
 from streamproof.checker.progress import Meter
+from streamproof.checker.translation import translation_of
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
@@ -26,6 +27,9 @@ from streamproof.models.verdict import (
     finding_named,
     weakest,
 )
+
+if TYPE_CHECKING:
+    from streamproof.translation import TranslationReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class SimulationReport:
     not_asked: tuple[str, ...]
     seconds: float
     why_engine: str = ""
+    translation: TranslationReport | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -127,6 +132,7 @@ class SimulationReport:
             "seconds": round(self.seconds, 3),
             "seconds_walking": round(self.sample.seconds, 3),
             "steps_per_second": self.rate,
+            "translation": self.translation.to_json() if self.translation else None,
         }
 
 
@@ -152,6 +158,7 @@ def simulate(
     Raises
     ------
     BrokenModel : if a method of the model fails
+    TracingDisagrees : if the traced form, on which the native engine walks, is not the model
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
     """
@@ -161,16 +168,18 @@ def simulate(
     with observed_premises() as premises:
         found, why = _walked(model, plan, engine, on_walks)
     shorter = minimise(model, found.path, found.broken[0].name) if found.path else None
+    findings = safety_findings(model, _evidence(model, plan, found, shorter), premises)
     return SimulationReport(
         type(model).__name__,
         plan,
-        safety_findings(model, _evidence(model, plan, found, shorter), premises),
+        findings,
         found,
         shorter,
         _coverage(model, found),
         promise_names(model),
         meter.seconds,
         why,
+        translation_of(model, found.engine, findings),
     )
 
 

@@ -37,6 +37,7 @@ from streamproof.cli.options import (
     replay_command,
 )
 from streamproof.cli.render import (
+    about_translation,
     console,
     print_counts,
     print_findings,
@@ -204,6 +205,8 @@ def print_report(
     )
     if report.resumed:
         out.print(f"{report.resumed:,} of these states were found by an earlier search\n")
+    if report.translation:
+        out.print(f"{about_translation(report.translation)}\n")
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)

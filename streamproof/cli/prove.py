@@ -16,7 +16,14 @@ from rich.text import Text
 from streamproof.checker.reach import reach
 from streamproof.cli.check import print_counterexample
 from streamproof.cli.options import AsJson, Target
-from streamproof.cli.render import console, error_console, print_json, remark_on, status_text
+from streamproof.cli.render import (
+    about_translation,
+    console,
+    error_console,
+    print_json,
+    remark_on,
+    status_text,
+)
 from streamproof.models.verdict import ExitCode, Refuted, exit_code
 from streamproof.proofs.obligations import RLIMIT, Obligation
 
@@ -84,6 +91,8 @@ def print_proof(out: Console, report: ProofReport, target: str) -> None:
     for outcome in report.failed:
         print_failure(out, outcome)
     out.print(f"{len(report.outcomes)} obligations, {report.seconds:.1f} s")
+    if report.translation:
+        out.print(about_translation(report.translation))
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)

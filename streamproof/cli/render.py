@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -26,6 +26,9 @@ from streamproof.models.verdict import (
     Undetermined,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from streamproof.translation import TranslationReport
 
 PIPED_WIDTH = 160
 """Columns where there is no terminal to ask."""
@@ -195,3 +198,11 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:,.0f} h"
+
+
+def about_translation(report: TranslationReport) -> str:
+    """Say on how much a traced form was compared with the code."""
+    return (
+        f"the traced form is what the code does: {report.compared:,} comparisons, "
+        f"{report.outcomes:,} outcomes of conditions and paths, {report.seconds:.1f} s"
+    )

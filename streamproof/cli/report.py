@@ -32,7 +32,7 @@ class Row:
 
 
 def rows_of(report: ProtocolReport) -> list[Row]:
-    """Give a protocol's lines: each exploration, its mutants and its proof."""
+    """Give a protocol's lines: each exploration, its mutants, its proof, and its traced form."""
     name = report.protocol
     rows = []
     for model, size, found in report.checks:
@@ -47,6 +47,9 @@ def rows_of(report: ProtocolReport) -> list[Row]:
     proof, verdict = report.proof, report.proof.verdict
     discharged = f"{len(proof.outcomes) - len(proof.failed)} of {len(proof.outcomes)} obligations"
     rows.append(_row(name, "any size", verdict, discharged, proof.seconds))
+    same = report.translation
+    compared = f"{same.compared:,} comparisons"
+    rows.append(Row(name, "traced form", "SAME AS CODE", "green", compared, same.seconds))
     return rows
 
 

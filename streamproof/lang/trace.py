@@ -267,6 +267,7 @@ def trace_protocol(module: ModuleType) -> tuple[TracedTransition, ...]:
     return found
 
 
+@functools.cache
 def trace_answers(module: ModuleType) -> tuple[TracedTransition, ...]:
     """Trace every other public function of a protocol: what it tells, and where a machine begins.
 

@@ -6,13 +6,14 @@ Z3: a term is a plain bool or int as long as it can be.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
 import z3
 
-from streamproof.lang.expr import Expr, Var
+from streamproof.lang.expr import Apply, Expr, Quantified, Read, Var
 from streamproof.lang.sorts import BoolSort, IntSort, ScalarSort
 from streamproof.proofs.to_z3 import OPERATORS, Bound, OpenTranslator, Term
 
@@ -29,6 +30,17 @@ class FiniteTranslator(OpenTranslator):
         super().__init__()
         self.sizes = sizes
         self.cells: dict[tuple[str, tuple[int, ...]], tuple[Term, ScalarSort]] = {}
+        self._terms: dict[tuple[Expr, tuple[Any, ...]], Term] = {}
+
+    def term(self, expr: Expr, bound: Bound | None = None) -> Term:
+        """Translate an expression, once for the same values of its free variables."""
+        if not isinstance(expr, Apply | Quantified):
+            return super().term(expr, bound)
+        bound = bound or {}
+        values = tuple(_key(bound.get(variable)) for variable in free_variables(expr))
+        if (expr, values) not in self._terms:
+            self._terms[expr, values] = super().term(expr, bound)
+        return self._terms[expr, values]
 
     def element_sort(self, name: str) -> Any:  # noqa: ARG002 - all are numbers here
         """Translate a domain: its elements are numbers."""
@@ -117,3 +129,22 @@ class FiniteTranslator(OpenTranslator):
         if isinstance(condition, bool):
             return then if condition else otherwise
         return z3.If(condition, self.lifted(then), self.lifted(otherwise))
+
+
+@functools.cache
+def free_variables(expr: Expr) -> tuple[Var, ...]:
+    """List the parameters and bound variables that an expression does not bind itself."""
+    match expr:
+        case Var():
+            return (expr,)
+        case Read(_, parts, _) | Apply(_, parts, _):
+            return tuple(dict.fromkeys(v for part in parts for v in free_variables(part)))
+        case Quantified(_, variables, body, _):
+            return tuple(v for v in free_variables(body) if v not in variables)
+        case _:
+            return ()
+
+
+def _key(value: Term) -> Any:
+    """Tell terms apart by identity: Z3 has one of each in a context."""
+    return (value.get_id(), "") if isinstance(value, z3.AstRef) else value

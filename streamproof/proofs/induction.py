@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from streamproof.proofs.invariant import Invariant, named
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
 from streamproof.proofs.premises import untried_premises
 from streamproof.proofs.to_z3 import OpenTranslator
+from streamproof.translation import TranslationReport, validate_invariant
 
 EXPLAINED_MAX = 8
 """Failed obligations for which examples are looked for; the others rarely tell more."""
@@ -81,12 +83,15 @@ class ProofReport:
     ----------
     vacuous : what says nothing: actions, initial states and lemmas whose guard no state satisfies
         at the sizes tried, and properties that are true whatever the state
+    seconds : how long the questions took, without comparing
+    translation : what the traced form was compared on; None if nothing is proved by it
     """
 
     model: str
     outcomes: tuple[Outcome, ...]
     vacuous: tuple[str, ...]
     seconds: float
+    translation: TranslationReport | None = None
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
@@ -132,6 +137,7 @@ class ProofReport:
             "obligations": [part.to_json() for part in self.outcomes],
             "vacuous": list(self.vacuous),
             "seconds": round(self.seconds, 3),
+            "translation": self.translation.to_json() if self.translation else None,
         }
 
 
@@ -150,6 +156,10 @@ def prove(
         of why it fails
     reach : tells whether the state of a counterexample to induction is reachable
     on_progress : called before each obligation with the number done, the total and the obligation
+
+    Raises
+    ------
+    TracingDisagrees : if all is proved of a traced form that differs from the code
     """
     began = time.perf_counter()
     require_pure(invariant.model_class)
@@ -163,12 +173,15 @@ def prove(
         outcomes.append(outcome)
         if failed < EXPLAINED_MAX:
             outcomes[-1] = _explained(theory, outcome, reach, rlimit)
-    return ProofReport(
+    report = ProofReport(
         theory.traced.name,
         tuple(outcomes),
         vacuous_parts(theory, asked),
         time.perf_counter() - began,
     )
+    if not isinstance(report.verdict, Proved):
+        return report
+    return dataclasses.replace(report, translation=validate_invariant(invariant))
 
 
 def _discharge(obligation: Obligation, rlimit: int) -> Outcome:

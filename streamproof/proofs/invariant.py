@@ -70,13 +70,21 @@ class Implication:
 
 def traced_conjuncts(invariant: Invariant) -> dict[str, Expr]:
     """Trace the conjuncts, each closed by a quantifier over its elements."""
+    return {
+        name: ex.quantify("forall", parameters, body) if parameters else body
+        for name, (parameters, body) in open_conjuncts(invariant).items()
+    }
+
+
+def open_conjuncts(invariant: Invariant) -> dict[str, tuple[tuple[Var, ...], Expr]]:
+    """Trace the conjuncts: what each says of its parameters."""
     model, state = _model_and_state(invariant)
-    found: dict[str, Expr] = {}
+    found: dict[str, tuple[tuple[Var, ...], Expr]] = {}
     for name, function in named(invariant.conjuncts, "conjunct"):
         parameters = _parameters(function)
         arguments = [scalar(parameter) for parameter in parameters]
         body = lift(merged(_applied(function, model, state, arguments), ()), ex.BOOL)
-        found[name] = ex.quantify("forall", parameters, body) if parameters else body
+        found[name] = parameters, body
     return found
 
 

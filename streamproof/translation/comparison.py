@@ -1,0 +1,130 @@
+"""Comparing methods with their traced forms, one point after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from streamproof.lang import StreamproofError
+from streamproof.lang.form import TracedModel
+from streamproof.lang.model import Model
+from streamproof.translation.executed import Beyond, Executed
+from streamproof.translation.points import (
+    RANDOM_POINTS,
+    Chance,
+    Walker,
+    is_walkable,
+    random_points,
+)
+from streamproof.translation.shapes import MethodShape, Point
+from streamproof.translation.units import Unit
+from streamproof.translation.witnesses import Search, Wish
+
+WALKS, STEPS = 5, 12
+"""Runs of a sized model, and steps of each."""
+
+
+class TracingDisagrees(StreamproofError, AssertionError):
+    """The traced form of a method is not the method: what rests on it would mean nothing."""
+
+
+class Comparison:
+    """Compares units one point after the other.
+
+    Attributes
+    ----------
+    what : the name of what the units belong to
+    compared : how many points were
+    unreached : paths and outcomes of conditions for which there is no point, or none was found
+    """
+
+    def __init__(self, what: str, units: Sequence[Unit], executed: Executed) -> None:
+        self.what, self.units = what, units
+        self.chance = Chance.of(what, executed.numbers())
+        self.compared = self.unreached = 0
+        self._executed = executed
+
+    @property
+    def outcomes(self) -> int:
+        """How many paths and outcomes of conditions were seen."""
+        return sum(len(unit.seen) + len(unit.conditions.seen) for unit in self.units)
+
+    def everywhere(self, model: Model[Any] | None, traced: TracedModel | None) -> None:
+        """Compare on runs of a sized model, on random points, and on what these have not reached.
+
+        Raises
+        ------
+        TracingDisagrees : if a method and its traced form differ at one of them
+        """
+        if model is not None and traced is not None and is_walkable(model, traced):
+            self.along_runs(model, traced)
+        for size, wanted in RANDOM_POINTS.items():
+            for unit in self.units:
+                for point in random_points(unit.shape, self.chance, size, wanted):
+                    self.compare(unit, point)
+        for unit in self.units:
+            self._at_witnesses(unit)
+
+    def along_runs(self, model: Model[Any], traced: TracedModel) -> None:
+        """Compare in states of runs, and in states that differ from them a little."""
+        walker = Walker(traced, model, self.chance)
+        before = None
+        for state in walker.states(WALKS, STEPS):
+            around = [here for here in (state, walker.beside(state)) if here is not None]
+            for unit in self.units:
+                for point in _points_at(unit, walker, around, before):
+                    self.compare(unit, point)
+            before = state
+
+    def _at_witnesses(self, unit: Unit) -> None:
+        """Compare on a point for each outcome not yet seen."""
+        search = Search(unit.shape)
+        for wish in _wishes(unit):
+            point = search.point(wish)
+            if point is None:
+                self.unreached += 1
+            else:
+                self.compare(unit, point)
+
+    def compare(self, unit: Unit, point: Point) -> None:
+        """Compare a method with its traced form at a point.
+
+        Raises
+        ------
+        TracingDisagrees : if they differ
+        """
+        beyond = Beyond(self._executed)
+        with beyond.looking():
+            plain = unit.plain(point)
+        difference = plain.difference(unit.traced(point))
+        self.compared += 1
+        if difference is None and beyond.place is None:
+            return
+        place = f", in {beyond.place}" if beyond.place else ""
+        raise TracingDisagrees(
+            f"{self.what}.{unit.name} is not what it was traced as: "
+            f"{difference or 'it executes what no traced path executes'}{place}, at {point}. The "
+            "traced form is what native engines and proofs work on, so their verdicts would not be "
+            "about this code. Let no code depend on the type, the text or the attributes of a "
+            "value, or on anything but its arguments; or use: streamproof check --engine reference"
+        )
+
+
+def _wishes(unit: Unit) -> Iterator[Wish]:
+    """List what was not seen; a point that is compared meanwhile may show several at once."""
+    for number, part in enumerate(unit.alternatives):
+        if number not in unit.seen:
+            yield Wish((part.guard,), (part.guard,))
+    for condition, outcome in unit.conditions.unseen():
+        alone = condition.asked(outcome, is_alone=True)
+        yield Wish(condition.asked(outcome), alone, condition.variables)
+
+
+def _points_at(unit: Unit, walker: Walker, states: Sequence[Any], before: Any) -> Iterator[Point]:
+    shape = unit.shape
+    assert isinstance(shape, MethodShape)
+    for state in states:
+        taken = ((), (state,), (before if before is not None else state, state))[shape.states]
+        arguments = walker.arguments(shape)
+        if arguments is not None:
+            yield shape.at(walker.model, taken, arguments)

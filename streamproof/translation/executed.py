@@ -1,0 +1,136 @@
+"""Which instructions of a model's own code have run: by tracing it, and by running it plainly.
+
+A traced path runs the very instructions that plain runs do. One that a plain run executes, and no
+traced path did, is reached through a question that symbolic values answer otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from streamproof import lang
+
+_NOT_LOOKED_AT = (
+    str(Path(lang.__file__).parent),
+    str(Path(__file__).parent),
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib")},
+)
+
+
+class Executed:
+    """The instructions that have run while it was recording.
+
+    Attributes
+    ----------
+    offsets : per function of the model's own, the offsets of its instructions
+    """
+
+    def __init__(self) -> None:
+        self.offsets: dict[CodeType, set[int]] = {}
+        self._names: dict[CodeType, dict[str, Any]] = {}
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record what this thread runs meanwhile."""
+        with _tracing(self._enter):
+            yield
+
+    def _enter(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        if event != "call" or not is_own(code):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        self._names.setdefault(code, frame.f_globals)
+        seen = self.offsets.setdefault(code, set())
+
+        def note(frame: FrameType, event: str, _argument: Any) -> Any:
+            if event == "opcode":
+                seen.add(frame.f_lasti)
+            return note
+
+        return note
+
+    def numbers(self) -> set[int]:
+        """List the whole numbers that the functions that ran name."""
+        found: set[int] = set()
+        for code, names in self._names.items():
+            _gather(code.co_consts, found)
+            for name in code.co_names:
+                value = names.get(name)
+                _gather(value, found)
+                if isinstance(value, ModuleType):
+                    _gather([getattr(value, other, None) for other in code.co_names], found)
+        return found
+
+
+class Beyond:
+    """Looks for an instruction that runs plainly and has not run in any traced path.
+
+    Attributes
+    ----------
+    place : function and line of the first one; None as long as there is none
+    """
+
+    def __init__(self, traced: Executed) -> None:
+        self._known = traced.offsets
+        self.place: str | None = None
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look at what this thread runs meanwhile."""
+        with _tracing(self._enter):
+            yield
+
+    def _enter(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        if event != "call" or self.place is not None or not is_own(code):
+            return None
+        known: set[int] = self._known.get(code, set())
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+
+        def note(frame: FrameType, event: str, _argument: Any) -> Any:
+            if event == "opcode" and frame.f_lasti not in known and self.place is None:
+                self.place = f"{code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
+            return note
+
+        return note
+
+
+@contextmanager
+def _tracing(enter: Any) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+_owned: dict[CodeType, bool] = {}
+
+
+def is_own(code: CodeType) -> bool:
+    """Tell whether a function is neither the language's nor Python's own, nor a module's body."""
+    if code not in _owned:
+        is_made = code.co_filename.startswith("<") and code.co_name.startswith("__")
+        is_told = code.co_name in ("<module>", "__repr__", "__str__", "__format__")
+        is_foreign = code.co_filename.startswith(_NOT_LOOKED_AT) or "<frozen" in code.co_filename
+        is_library = "site-packages" in code.co_filename
+        _owned[code] = is_library or not (is_made or is_told or is_foreign)
+    return _owned[code]
+
+
+def _gather(value: Any, found: set[int]) -> None:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        found.add(value)
+    elif isinstance(value, tuple | list | frozenset | set | range) and len(value) <= 64:
+        for part in value:
+            _gather(part, found)

@@ -1,0 +1,147 @@
+"""Comparing the traced form of a model, an invariant or a protocol with the code."""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from streamproof.lang.form import TracedModel
+from streamproof.lang.model import Model
+from streamproof.lang.trace import trace_anew, trace_answers, trace_model, trace_protocol
+from streamproof.models.sizes import at_size
+from streamproof.models.verdict import Json
+from streamproof.proofs.invariant import Invariant, open_conjuncts
+from streamproof.translation.comparison import Comparison, TracingDisagrees
+from streamproof.translation.executed import Executed
+from streamproof.translation.points import is_walkable
+from streamproof.translation.units import invariant_units, model_units, protocol_units
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationReport:
+    """What a traced form was compared on.
+
+    Attributes
+    ----------
+    compared : plain runs whose result was compared with the traced form
+    outcomes : paths, and outcomes of conditions, that a comparison has seen
+    unreached : those for which no values exist at the sizes tried, or none were found
+    seconds : how long it took; a class that was compared before is not compared again
+    """
+
+    compared: int
+    outcomes: int
+    unreached: int
+    seconds: float
+
+    def __add__(self, other: TranslationReport) -> TranslationReport:
+        return TranslationReport(
+            self.compared + other.compared,
+            self.outcomes + other.outcomes,
+            self.unreached + other.unreached,
+            self.seconds + other.seconds,
+        )
+
+    def to_json(self) -> Json:
+        """Give the report as JSON."""
+        return {
+            "compared": self.compared,
+            "outcomes": self.outcomes,
+            "unreached": self.unreached,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def validate_model(model: Model[Any]) -> TranslationReport:
+    """Compare the traced form of a model's class with its methods, on runs of this size, too.
+
+    Raises
+    ------
+    TracingDisagrees : if they differ
+    Untraceable : if it cannot be traced
+    """
+    cls: Any = type(model)
+    began, traced = time.perf_counter(), trace_model(cls)
+    report = _validated_class(cls)
+    comparison = _comparison(cls)
+    before = comparison.compared
+    if is_walkable(model, traced):
+        comparison.along_runs(model, traced)
+    return replace(
+        report,
+        compared=report.compared + comparison.compared - before,
+        seconds=time.perf_counter() - began,  # of a class that was validated before, less
+    )
+
+
+def validate_invariant(invariant: Invariant) -> TranslationReport:
+    """Compare the traced form of an invariant and of its model with the code.
+
+    Raises
+    ------
+    TracingDisagrees : if they differ
+    """
+    cls: Any = invariant.model_class
+    began, traced, executed = time.perf_counter(), trace_model(cls), Executed()
+    with executed.recording():
+        open_conjuncts(invariant)
+    units = invariant_units(invariant, traced)
+    comparison = Comparison(f"the invariant of {cls.__name__}", units, executed)
+    found = _validated_class(cls) + _reported(comparison, _sized(cls), traced)
+    return replace(found, seconds=time.perf_counter() - began)
+
+
+def validate_protocol(module: ModuleType) -> TranslationReport:
+    """Compare the traced form of a protocol with its public functions.
+
+    Raises
+    ------
+    TracingDisagrees : if they differ
+    """
+    executed = Executed()
+    with executed.recording():
+        forms = (*trace_protocol.__wrapped__(module), *trace_answers.__wrapped__(module))
+    units = protocol_units(module, forms)
+    return _reported(Comparison(module.__name__.rpartition(".")[2], units, executed), None, None)
+
+
+@functools.cache
+def _comparison(cls: Any) -> Comparison:
+    executed, traced = Executed(), trace_model(cls)
+    with executed.recording():
+        again = trace_anew(cls)
+    if again != traced:
+        raise TracingDisagrees(
+            f"{cls.__name__} was traced twice, and the two traced forms differ: a method depends "
+            "on something besides its arguments and the model's fields, such as a counter. Nothing "
+            "that rests on a traced form would hold. Let methods depend on these alone"
+        )
+    return Comparison(cls.__name__, model_units(traced), executed)
+
+
+@functools.cache
+def _validated_class(cls: Any) -> TranslationReport:
+    return _reported(_comparison(cls), _sized(cls), trace_model(cls))
+
+
+def _sized(cls: type[Model[Any]]) -> Model[Any] | None:
+    """Build the first size that a model names; None if it names none."""
+    for size in cls.sizes.values():
+        return at_size(cls, size)
+    return None
+
+
+def _reported(
+    comparison: Comparison, model: Model[Any] | None, traced: TracedModel | None
+) -> TranslationReport:
+    began = time.perf_counter()
+    comparison.everywhere(model, traced)
+    return TranslationReport(
+        comparison.compared,
+        comparison.outcomes,
+        comparison.unreached,
+        time.perf_counter() - began,
+    )

@@ -1,0 +1,170 @@
+"""Models whose code sees that a value is symbolic, in ways that no refusal can know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Annotated
+
+from streamproof.lang import (
+    Domain,
+    Element,
+    Map,
+    Model,
+    Range,
+    action,
+    always,
+    every_step,
+    final,
+    forall,
+    init,
+    require,
+)
+from streamproof.lang.fork import _current
+
+
+def is_traced() -> bool:
+    """Stand for whatever lets code see that it is being traced."""
+    return _current.get() is not None
+
+
+class P(Element): ...
+
+
+class Phase(Enum):
+    IDLE = 1
+    BUSY = 2
+
+
+@dataclass(frozen=True)
+class State:
+    n: Annotated[int, Range(0, 2000)]
+    phase: Phase
+    m: Map[P, bool]
+
+
+@dataclass(frozen=True)
+class Honest(Model[State]):
+    ps: Domain[P]
+    sizes = {"default": {"ps": 2}}
+
+    @init
+    def start(self) -> State:
+        return State(0, Phase.IDLE, Map.fill(self.ps, False))
+
+    @action
+    def up(self, s: State) -> State:
+        require(s.n < 2000)
+        return replace(s, n=s.n + 1)
+
+    @action
+    def turn(self, s: State, p: P) -> State:
+        require(s.phase == Phase.IDLE and not s.m[p])
+        return replace(s, phase=Phase.BUSY, m=s.m.set(p, True))
+
+    @always
+    def bounded(self, s: State) -> bool:
+        return s.n <= 2000 and forall(self.ps, lambda p: s.phase == Phase.BUSY or not s.m[p])
+
+    @every_step
+    def rises(self, before: State, after: State) -> bool:
+        return before.n <= after.n
+
+    @final
+    def end(self, s: State) -> bool:
+        return s.n == 2000
+
+
+@dataclass(frozen=True)
+class InProperty(Honest):
+    """A property that is weaker while it is traced."""
+
+    def bounded(self, s: State) -> bool:
+        return is_traced() or s.n != 1500
+
+
+@dataclass(frozen=True)
+class InValue(Honest):
+    """The difference is in a number, and in no branch."""
+
+    def up(self, s: State) -> State:
+        require(s.n < 2000)
+        return replace(s, n=s.n + (1, 2)[not is_traced()])
+
+
+@dataclass(frozen=True)
+class InGuard(Honest):
+    def turn(self, s: State, p: P) -> State:
+        require(s.phase == Phase.IDLE or not is_traced())
+        return replace(s, phase=Phase.BUSY, m=s.m.set(p, True))
+
+
+@dataclass(frozen=True)
+class InLambda(Honest):
+    def bounded(self, s: State) -> bool:
+        return forall(self.ps, lambda p: is_traced() or not s.m[p])
+
+
+@dataclass(frozen=True)
+class InStep(Honest):
+    def rises(self, before: State, after: State) -> bool:
+        return before.n <= after.n if is_traced() else before.n < after.n
+
+
+@dataclass(frozen=True)
+class InFinal(Honest):
+    def end(self, s: State) -> bool:
+        return s.n == (2000 if is_traced() else 1999)
+
+
+@dataclass(frozen=True)
+class InClaim(Honest):
+    def up(self, s: State) -> State:
+        require(s.n < 2000)
+        assert is_traced() or s.n != 1234
+        return replace(s, n=s.n + 1)
+
+
+@dataclass(frozen=True)
+class InStart(Honest):
+    def start(self) -> State:
+        return State(0 if is_traced() else 7, Phase.IDLE, Map.fill(self.ps, False))
+
+
+@dataclass(frozen=True)
+class InHelper(Honest):
+    """What differs stands in a function that no traced path calls."""
+
+    def bounded(self, s: State) -> bool:
+        return True if is_traced() else _helper(s.n)
+
+
+def _helper(n: int) -> bool:
+    return n < 5000
+
+
+calls = [0]
+
+
+@dataclass(frozen=True)
+class Counting(Honest):
+    """Every run gives another state, and every trace another traced form."""
+
+    def up(self, s: State) -> State:
+        require(s.n < 2000)
+        calls[0] += 1
+        return replace(s, n=s.n + calls[0])
+
+
+SEEING = (
+    InProperty,
+    InValue,
+    InGuard,
+    InLambda,
+    InStep,
+    InFinal,
+    InClaim,
+    InStart,
+    InHelper,
+    Counting,
+)

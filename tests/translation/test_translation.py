@@ -1,0 +1,127 @@
+"""Goal: no traced form that is not the code gives a verdict. Method: code that sees that it is
+traced, and right code with every one-place fault in its traced form."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.checker.engines import explore_natively
+from streamproof.lang.trace import trace_anew, trace_model
+from streamproof.models import registry
+from streamproof.models.registry import protocol_module, protocol_names
+from streamproof.models.sizes import at_size
+from streamproof.proofs.find import find_invariant, invariant_names
+from streamproof.proofs.induction import prove
+from streamproof.proofs.invariant import Invariant
+from streamproof.translation import (
+    TracingDisagrees,
+    validate_invariant,
+    validate_model,
+    validate_protocol,
+)
+from streamproof.translation.comparison import Comparison
+from streamproof.translation.executed import Executed
+from streamproof.translation.units import model_units
+from tests.translation.faults import faulty_forms
+from tests.translation.seeing import SEEING, Honest, InStep
+
+
+def test_a_model_that_is_what_it_was_traced_as_passes() -> None:
+    report = validate_model(at_size(Honest, {"ps": 2}))
+    assert report.compared > 100
+    assert report.unreached == 0
+
+
+@pytest.mark.parametrize("cls", SEEING, ids=lambda cls: cls.__name__)
+def test_code_that_sees_that_it_is_traced_is_told(cls: Any) -> None:
+    with pytest.raises(TracingDisagrees, match=cls.__name__):
+        validate_model(at_size(cls, {"ps": 2}))
+
+
+def test_nothing_is_exhausted_by_a_traced_form_that_is_not_the_code() -> None:
+    model = at_size(SEEING[0], {"ps": 2})
+    with pytest.raises(TracingDisagrees, match="bounded"):
+        check(model, engine=explore_natively)
+
+
+def test_nothing_is_proved_of_a_traced_form_that_is_not_the_code() -> None:
+    invariant = Invariant(InStep, (lambda m, s: m.bounded(s),))
+    with pytest.raises(TracingDisagrees, match="rises"):
+        prove(invariant)
+
+
+def test_a_conjunct_that_is_not_what_it_was_traced_as_is_told() -> None:
+    from tests.translation.seeing import is_traced
+
+    invariant = Invariant(Honest, (lambda m, s: m.bounded(s), lambda _, s: is_traced() or s.n > 3))
+    with pytest.raises(TracingDisagrees, match="conjunct 2"):
+        validate_invariant(invariant)
+
+
+def test_the_message_names_the_line_that_no_traced_path_executes() -> None:
+    from tests.translation import seeing
+
+    with pytest.raises(TracingDisagrees, match=r"bounded \(.*seeing\.py:\d+\)"):
+        validate_model(at_size(seeing.InProperty, {"ps": 2}))
+
+
+def told(traced: Any, executed: Executed, model: Any) -> bool:
+    """Tell whether a comparison notices that a traced form is not that of the model."""
+    comparison = Comparison("it", model_units(traced), executed)
+    try:
+        comparison.everywhere(model, traced)
+    except TracingDisagrees:
+        return True
+    return False
+
+
+@functools.cache
+def executed_of(cls: Any) -> Executed:
+    executed = Executed()
+    with executed.recording():
+        trace_anew(cls)
+    return executed
+
+
+def survivors(cls: Any, every: int) -> tuple[Counter[str], list[str]]:
+    """Try the faulty forms of a model, one in so many; count them, and list those not noticed."""
+    model = at_size(cls, next(iter(cls.sizes.values())))
+    tried: Counter[str] = Counter()
+    missed = []
+    for number, (what, wrong) in enumerate(faulty_forms(trace_model(cls))):
+        if number % every == 0:
+            tried[what.partition(":")[0]] += 1
+            if not told(wrong, executed_of(cls), model):
+                missed.append(what)
+    return tried, missed
+
+
+def test_every_fault_in_the_traced_form_of_a_small_model_is_told() -> None:
+    tried, missed = survivors(Honest, 1)
+    assert sum(tried.values()) > 40
+    assert missed == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ["chandy_lamport", "egress", "merge_order", "permission"])
+def test_faults_in_the_traced_form_of_a_protocols_model_are_told(name: str) -> None:
+    tried, missed = survivors(registry.load(name).main, 25)
+    assert sum(tried.values()) > 10
+    assert len(missed) <= sum(tried.values()) // 20, missed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", invariant_names())
+def test_the_traced_form_of_every_invariant_and_its_model_is_the_code(name: str) -> None:
+    assert validate_invariant(find_invariant(name)).compared > 500
+
+
+@pytest.mark.parametrize("name", protocol_names())
+def test_the_traced_form_of_every_protocol_is_the_code(name: str) -> None:
+    assert validate_protocol(protocol_module(name)).compared > 50
