@@ -1,7 +1,6 @@
 """A traced form as functions that note which outcome of which condition they have seen.
 
-The functions evaluate as Python does: `and` and `or` stop where they are decided. A condition is a
-comparison, a truth value that is read, or a quantifier.
+A condition is a comparison, a truth value that is read, or a quantifier.
 """
 
 from __future__ import annotations
@@ -73,11 +72,21 @@ class Condition:
 
 
 class Conditions:
-    """The conditions of one traced form, and the outcomes that were seen."""
+    """The conditions of one traced form, and the outcomes that were seen to decide something.
+
+    What is seen within an `and` or `or` counts if it decides it: one part is unlike all others, or
+    all are alike. Else a fault in it would not show in the result.
+    """
 
     def __init__(self) -> None:
         self.all: list[Condition] = []
         self.seen: set[tuple[int, bool]] = set()
+        self.log: list[tuple[int, bool]] = []
+
+    def settle(self) -> None:
+        """Count what was noted since the last time."""
+        self.seen.update(self.log)
+        self.log.clear()
 
     def unseen(self) -> Iterator[tuple[Condition, bool]]:
         """List the outcomes that were not seen by the time that it is their turn."""
@@ -88,13 +97,34 @@ class Conditions:
 
     def noted(self, condition: Condition, reader: Reader) -> Reader:
         """Let a reader note what it gives."""
-        number, seen = len(self.all), self.seen
+        number, log = len(self.all), self.log
         self.all.append(condition)
 
         def read(place: Place) -> Any:
             outcome = reader(place)
-            seen.add((number, outcome))
+            log.append((number, outcome))
             return outcome
+
+        return read
+
+    def joined(self, readers: list[Reader], *, is_and: bool) -> Reader:
+        """Evaluate all parts of an `and` or `or`, and keep the notes of those that decide it."""
+        log = self.log
+
+        def read(place: Place) -> bool:
+            start, decisive, ends = len(log), [], []
+            for number, part in enumerate(readers):
+                if bool(part(place)) is not is_and:
+                    decisive.append(number)
+                ends.append(len(log))
+            if not decisive:
+                return is_and
+            kept = []
+            if len(decisive) == 1:
+                (number,) = decisive
+                kept = log[ends[number - 1] if number else start : ends[number]]
+            log[start:] = kept
+            return not is_and
 
         return read
 
@@ -178,10 +208,8 @@ class Reading:
             others = (*parts[:index], *parts[index + 1 :])
             masks = others if is_and else tuple(map(ex.negate, others))
             inner = dataclasses.replace(self, alone=(*self.alone, *masks))
-            earlier = parts[:index] if is_and else tuple(map(ex.negate, parts[:index]))
-            readers.append(inner.within(*earlier).of(part))
-        decide = all if is_and else any
-        return lambda place: decide(read(place) for read in readers)
+            readers.append(inner.of(part))
+        return self.conditions.joined(readers, is_and=is_and)
 
     def _choice(self, condition: Expr, then: Expr, otherwise: Expr) -> Reader:
         test = self.of(condition)

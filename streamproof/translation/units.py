@@ -118,6 +118,7 @@ class Unit:
         taken = [n for n, part in enumerate(self.alternatives) if part.is_taken(place)]
         self.seen.update(taken)
         found = [self.alternatives[number].gives(place) for number in taken]
+        self.conditions.settle()
         if any(part.kind is Kind.CLAIM for part in found):
             return Outcome(Kind.CLAIM)
         if len(found) > 1:
