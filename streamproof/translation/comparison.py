@@ -13,6 +13,7 @@ from streamproof.translation.points import (
     RANDOM_POINTS,
     Chance,
     Walker,
+    border_points,
     is_walkable,
     random_points,
 )
@@ -63,6 +64,8 @@ class Comparison:
                 for point in random_points(unit.shape, self.chance, size, wanted):
                     self.compare(unit, point)
         for unit in self.units:
+            for point in border_points(unit.shape, self.chance):
+                self.compare(unit, point)
             self._at_witnesses(unit)
 
     def along_runs(self, model: Model[Any], traced: TracedModel) -> None:

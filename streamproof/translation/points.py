@@ -20,6 +20,8 @@ from streamproof.translation.shapes import MethodShape, Point, Shape
 
 RANDOM_POINTS = {1: 12, 2: 20, 3: 6}
 """Random points of each method, by the number of elements in every domain."""
+PLAIN_SIZE, BORDERS = 2, 24
+"""Elements in every domain of points that are plain but for one number, and how many of these."""
 SMALL = (0, 1, 2, 3, -1)
 CELLS_MAX = 4_000
 """A model with states of more scalars is not walked: its smaller sizes are."""
@@ -69,6 +71,8 @@ class Chance:
                 size = draw.getrandbits(draw.choice((4, 8, 16, 33, 64)))
                 return -size if draw.random() < 0.3 else size
             return draw.choice(self.numbers if self.numbers and which < 0.5 else SMALL)
+        if self.numbers and draw.random() < 0.15:
+            return draw.choice(self.numbers)  # a proof knows no ranges
         within = [number for number in self.numbers if low <= number <= high]
         which = draw.random()
         if within and which < 0.5:
@@ -93,6 +97,36 @@ def random_points(shape: Shape, chance: Chance, size: int, wanted: int) -> Itera
         point = built(shape, domains, _lookup(values))
         if point is not None:
             yield point
+
+
+def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
+    """Give points that are plain, but for one number: one that the code names, or next to it."""
+    domains = shape.domains(PLAIN_SIZE)
+    plain: dict[Cell, Any] = {
+        (variable.name, keys): _plain(variable.sort, domains)
+        for variable in shape.variables
+        for keys in keys_of(variable, domains)
+    }
+    sorts = {variable.name: variable.sort for variable in shape.variables}
+    cells = [cell for cell in plain if isinstance(sorts[cell[0]], IntSort)]
+    changes = [(cell, number) for cell in cells for number in chance.numbers]
+    chosen = changes if len(changes) <= BORDERS else chance.draw.sample(changes, BORDERS)
+    for cell, number in chosen:
+        point = built(shape, domains, _lookup({**plain, cell: number}))
+        if point is not None:
+            yield point
+
+
+def _plain(sort: ScalarSort, domains: Domains) -> Any:
+    match sort:
+        case BoolSort():
+            return False
+        case EnumSort(cls):
+            return next(iter(cls))
+        case ElementSort(name):
+            return domains[name].elements[0]
+        case IntSort():
+            return 0
 
 
 def _lookup(values: dict[Cell, Any]) -> ValueOf:

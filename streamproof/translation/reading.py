@@ -15,7 +15,7 @@ from streamproof.lang import expr as ex
 from streamproof.lang.domain import Domain
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.map import Map
-from streamproof.lang.sorts import BoolSort
+from streamproof.lang.sorts import BoolSort, IntSort
 
 Reader: TypeAlias = Callable[["Place"], Any]
 """Evaluates one expression in a place."""
@@ -29,6 +29,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
 }
 
+_BORDERS = {"eq": (-1, 1), "lt": (-1, 0), "le": (0, 1)}
+"""By how much the first number is larger than the second where a comparison may be off by one."""
 _QUANTIFIERS: dict[str, Callable[[Iterator[Any]], Any]] = {"forall": all, "exists": any}
 _QUANTIFIERS["count"] = sum
 
@@ -94,6 +96,21 @@ class Conditions:
             for outcome in (True, False):
                 if (number, outcome) not in self.seen:
                     yield condition, outcome
+
+    def compared(self, near: list[tuple[Condition, int]], left: Reader, right: Reader) -> Reader:
+        """Note how near two numbers were; give by how much the first is larger."""
+        numbers = {difference: len(self.all) + n for n, (_, difference) in enumerate(near)}
+        self.all += [condition for condition, _ in near]
+        self.seen.update((number, False) for number in numbers.values())
+        log = self.log
+
+        def read(place: Place) -> int:
+            difference: int = left(place) - right(place)
+            if difference in numbers:
+                log.append((numbers[difference], True))
+            return difference
+
+        return read
 
     def noted(self, condition: Condition, reader: Reader) -> Reader:
         """Let a reader note what it gives."""
@@ -162,19 +179,26 @@ class Reading:
                 return self._noted(expr, self.of_variable(expr.variable, expr.keys))
             case Quantified():
                 return self._noted(expr, self._quantified(expr))
-            case Apply("and" | "or"):
-                return self._junction(expr)
-            case Apply("not", (inner,), _):
-                read = self.of(inner)
-                return lambda place: not read(place)
-            case Apply("ite", (condition, then, otherwise), _):
-                return self._choice(condition, then, otherwise)
-            case Apply(name, (left, right), _):
-                return self._noted(expr, self._binary(_BINARY[name], left, right))
             case Apply():
-                raise AssertionError(expr)
+                return self._apply(expr)
             case _:
                 assert_never(expr)
+
+    def _apply(self, expr: Apply) -> Reader:
+        match expr.operator, expr.arguments:
+            case "and" | "or", _:
+                return self._junction(expr)
+            case "not", (inner,):
+                read = self.of(inner)
+                return lambda place: not read(place)
+            case "ite", (condition, then, otherwise):
+                return self._choice(condition, then, otherwise)
+            case "eq" | "lt" | "le", (left, _) if isinstance(left.sort, IntSort):
+                return self._noted(expr, self._comparison(expr))
+            case name, (left, right):
+                return self._noted(expr, self._binary(_BINARY[name], left, right))
+            case _:
+                raise AssertionError(expr)
 
     def of_variable(self, variable: str, at: tuple[Expr, ...]) -> Reader:
         """Turn the reading of a variable at its keys into a function that notes nothing."""
@@ -193,12 +217,25 @@ class Reading:
     def _noted(self, expr: Expr, reader: Reader) -> Reader:
         if not isinstance(expr.sort, BoolSort):
             return reader
-        condition = Condition(expr, self.variables, self.context, self.alone)
-        return self.conditions.noted(condition, reader)
+        return self.conditions.noted(self._condition(expr), reader)
+
+    def _condition(self, expr: Expr) -> Condition:
+        return Condition(expr, self.variables, self.context, self.alone)
 
     def _binary(self, apply: Callable[[Any, Any], Any], left: Expr, right: Expr) -> Reader:
         first, second = self.of(left), self.of(right)
         return lambda place: apply(first(place), second(place))
+
+    def _comparison(self, expr: Apply) -> Reader:
+        """Compare numbers, also at the border: a bound that is off by one shows nowhere else."""
+        left, right = expr.arguments
+        near = [
+            (self._condition(ex.equal(left, ex.add(right, ex.literal(step)))), step)
+            for step in _BORDERS[expr.operator]
+        ]
+        difference = self.conditions.compared(near, self.of(left), self.of(right))
+        holds = _BINARY[expr.operator]
+        return lambda place: holds(difference(place), 0)
 
     def _junction(self, expr: Apply) -> Reader:
         parts = expr.arguments

@@ -12,10 +12,11 @@ from typing import Any, Protocol
 from streamproof.lang.domain import Domain, Element
 from streamproof.lang.evaluate import rebuild
 from streamproof.lang.expr import Expr
+from streamproof.lang.flatten import variables_of
 from streamproof.lang.form import TracedModel, TracedTransition, Variable
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import DomainSort, ElementSort, Sort, sort_of
-from streamproof.lang.trace import AFTER, field_sorts, variables_of
+from streamproof.lang.trace import AFTER, field_sorts
 from streamproof.proofs.bounded import domain_classes
 from streamproof.translation.cells import Domains, ValueOf
 from streamproof.translation.reading import Place

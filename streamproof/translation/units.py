@@ -12,6 +12,7 @@ from typing import Any
 from streamproof.lang import expr as ex
 from streamproof.lang.errors import Disabled, WrongDefinition
 from streamproof.lang.expr import Expr, Var
+from streamproof.lang.flatten import variables_of
 from streamproof.lang.form import (
     ClaimForm,
     Command,
@@ -22,7 +23,7 @@ from streamproof.lang.form import (
 )
 from streamproof.lang.model import STATES_TAKEN, Method, Role, promised
 from streamproof.lang.sorts import Sort
-from streamproof.lang.trace import RESULT, variables_of
+from streamproof.lang.trace import RESULT
 from streamproof.proofs.invariant import Invariant, named, open_conjuncts
 from streamproof.translation.cells import Cells, NotOfSort, cells_of, first_difference, keys_of
 from streamproof.translation.reading import Conditions, Place, Reader, Reading

@@ -121,7 +121,8 @@ class Search:
     def point(self, wish: Wish) -> Point | None:
         """Find a point at which a wish holds; None if none is found."""
         tries = [(wish.alone, 2, SMALL)] * (wish.alone != wish.plainly)
-        tries += [(wish.plainly, 2, SMALL), (wish.plainly, 1, SMALL), (wish.plainly, 2, LARGE)]
+        tries += [(wish.plainly, 1, SMALL), (wish.alone, 2, LARGE), (wish.plainly, 2, SMALL)]
+        tries += [(wish.plainly, 2, LARGE)] * (wish.alone != wish.plainly)
         if self._needs_three(wish):
             tries.append((wish.plainly, 3, SMALL))
         found = (

@@ -1,7 +1,9 @@
-"""Models whose code sees that a value is symbolic, in ways that no refusal can know."""
+"""Models whose code sees that it is traced, through a hole in the language that nobody knows of."""
 
 from __future__ import annotations
 
+import operator
+import types
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
@@ -20,12 +22,19 @@ from streamproof.lang import (
     init,
     require,
 )
-from streamproof.lang.fork import _current
+from streamproof.lang.runs import _current
 
 
-def is_traced() -> bool:
-    """Stand for whatever lets code see that it is being traced."""
+def _is_traced() -> bool:
     return _current.get() is not None
+
+
+# Stands for whatever lets code see that it is traced: taken for an allowed function of the library.
+is_traced = types.FunctionType(
+    _is_traced.__code__.replace(co_filename=operator.__file__),
+    {"__name__": operator.__name__, "_current": _current},
+    operator.truth.__name__,
+)
 
 
 class P(Element): ...
@@ -143,19 +152,6 @@ def _helper(n: int) -> bool:
     return n < 5000
 
 
-calls = [0]
-
-
-@dataclass(frozen=True)
-class Counting(Honest):
-    """Every run gives another state, and every trace another traced form."""
-
-    def up(self, s: State) -> State:
-        require(s.n < 2000)
-        calls[0] += 1
-        return replace(s, n=s.n + calls[0])
-
-
 SEEING = (
     InProperty,
     InValue,
@@ -166,5 +162,4 @@ SEEING = (
     InClaim,
     InStart,
     InHelper,
-    Counting,
 )
