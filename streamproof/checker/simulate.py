@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamproof.checker.check import Evidence, check_first, safety_findings
+from streamproof.checker.check import check_first
 from streamproof.checker.engines import EngineName
 from streamproof.checker.exploration import INTERRUPTED, counts_of
+from streamproof.checker.findings import Evidence, safety_findings
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.minimise import Minimised, minimise
 from streamproof.checker.native.code.terms import NumberTooLarge

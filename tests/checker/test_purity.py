@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streamproof.checker import check
-from streamproof.checker.check import NO_PROPERTY
+from streamproof.checker.findings import NO_PROPERTY
 from streamproof.checker.purity import ImpureModel, check_purity
 from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map
