@@ -24,6 +24,8 @@ from streamproof.models.trace import show
 
 STATES_SAMPLED = 64
 """States that are looked at, nearest first: an impure method shows almost at once."""
+CALLS_SAMPLED = 200_000
+"""Calls of actions after which no further state is looked at, where there are very many."""
 
 
 def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
@@ -79,7 +81,8 @@ def _sample(model: Model[Any], states: int) -> None:
         _alike("@init", starts, list(islice(other.initial_states(), states)))
     found = dict.fromkeys(starts)
     waiting = list(found)
-    for state in waiting:  # which grows meanwhile
+    states = min(states, max(2, CALLS_SAMPLED // max(1, len(model.ground_actions))))
+    for state in islice(waiting, states):  # which grows meanwhile
         look_at(state, wrong)
         before = show(state)
         _ask_properties(model, others, state)

@@ -134,9 +134,10 @@ class _Search(Generic[S]):
         if self.outside and (found := self.outside(state)):
             raise LeftRange.of(self.model, self.path_to(index), self.name(number), found)
         self.refute(self.properties.broken_in(state), index)
-        for check in [check for check in self.unmet if check.holds(state)]:
-            self.unmet.remove(check)
-            self.witnesses[check.call] = self.path_to(index)
+        met = dict.fromkeys(check.call for check in self.unmet if check.holds(state))
+        if met:
+            self.unmet = [check for check in self.unmet if check.call not in met]
+            self.witnesses |= dict.fromkeys(met, self.path_to(index))
 
     def refute(self, broken: tuple[Broken, ...], index: int, *more: int) -> None:
         if broken:

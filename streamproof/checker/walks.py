@@ -306,9 +306,10 @@ class Walker(Generic[S]):
         if not action:
             self._check_range(state)
         self._refute(self.properties.broken_in(state), *action)
-        for check in [check for check in self._unmet if check.holds(state)]:
-            self._unmet.remove(check)
-            self.witnesses[check.call] = self._here(*action)
+        met = dict.fromkeys(check.call for check in self._unmet if check.holds(state))
+        if met:
+            self._unmet = [check for check in self._unmet if check.call not in met]
+            self.witnesses |= dict.fromkeys(met, self._here(*action))
 
     def _check_range(self, state: S, *action: int) -> None:
         if self.outside and (found := self.outside(state)):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamproof.checker.lasso import Fair, Lasso, Liveness, Path, Promise, liveness_of, promises_of
+from streamproof.checker.limits import LimitReached
 from streamproof.checker.native.components import (
     NOWHERE,
     Part,
@@ -31,6 +32,8 @@ from streamproof.lang.model import Fairness, Model
 
 STEP_BYTES = 30
 """What each step takes while all of them are sorted."""
+STEPS_MOST = 2**31 - 1
+"""States and steps that have a number while promises are decided."""
 
 
 def decide_liveness(model: Model[Any], search: Search) -> Liveness:
@@ -38,9 +41,14 @@ def decide_liveness(model: Model[Any], search: Search) -> Liveness:
 
     Raises
     ------
-    LimitReached : if all steps take more memory than the search may hold
+    LimitReached : if all steps take more memory than the search may hold, or have no numbers
     """
     steps = sum(search.fired)
+    if max(steps, search.kept) > STEPS_MOST:
+        raise LimitReached(
+            f"there are {search.kept:,} states and {steps:,} steps, and promises are decided on at "
+            f"most {STEPS_MOST:,}: choose a smaller size, or leave the promises out with --safety"
+        )
     purpose = f"deciding the promises on {steps:,} steps"
     search.limits.check_memory(steps * STEP_BYTES >> 20, purpose)
     graph = _Graph(model, search)

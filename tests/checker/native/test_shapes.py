@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from streamproof.checker import Limits, check, engines
+from streamproof.checker import Limits, check, engines, purity
 from streamproof.checker import explore as reference
 from streamproof.checker.exploration import Exploration
 from streamproof.checker.native import engine, narrow, search
@@ -17,11 +17,11 @@ from streamproof.checker.native.worker import Worker
 from streamproof.checker.packable import NotCompiled
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
-from streamproof.lang import action, always, require
+from streamproof.lang import Domain, action, always, require, sometimes
 from streamproof.models import registry
 from streamproof.models.verdict import Counts, Status
 from tests.checker.native.keeping import lights
-from tests.checker.native.shapes import Deep, Number, Started
+from tests.checker.native.shapes import Deep, Number, One, Started, Stepped
 
 
 class Stops(Deep):
@@ -211,3 +211,29 @@ def test_code_that_llvm_refuses_is_a_refusal_and_auto_goes_on_without_it(monkeyp
     report = check(Deep(5_000))
     assert (report.engine, report.counts.distinct) == ("reference", 5_001)
     assert "parsing error" in report.why_engine
+
+
+def test_of_very_many_actions_few_states_are_asked_twice(monkeypatch):
+    """64 states of 100,000 actions would take minutes before the search."""
+    targets, asked = purity._targets, []
+    monkeypatch.setattr(purity, "CALLS_SAMPLED", 1_000)
+    monkeypatch.setattr(purity, "_targets", lambda *of: (asked.append(of), targets(*of))[1])
+    purity.check_purity(Stepped(Domain(One, 100)))
+    assert len(asked) == 10
+    asked.clear()
+    purity.check_purity(Stepped(Domain(One, 5_000)))
+    assert len(asked) == 2
+
+
+def test_many_properties_that_are_reached_at_once_are_noted_at_once():
+    found = reference(Seen(Domain(One, 500), 3))
+    assert len(found.witnesses) == 500
+    assert [call.arguments[0].index for call in found.witnesses] == list(range(500))
+    assert {len(path.steps) for path in found.witnesses.values()} == {3}
+
+
+class Seen(Stepped):
+    @sometimes
+    def top_is_seen(self, s: Number, one: One) -> bool:
+        del one
+        return s.n == self.top

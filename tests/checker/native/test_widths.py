@@ -7,6 +7,8 @@ from typing import Annotated
 
 import pytest
 
+from streamproof.checker import check
+from streamproof.checker.native import liveness
 from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.native.engine import explore as native
 from streamproof.lang import (
@@ -24,6 +26,8 @@ from streamproof.lang import (
     require,
     sometimes,
 )
+from streamproof.models import registry
+from streamproof.models.verdict import Status
 from tests.checker.native.widths import assert_right
 
 WIDE = 2**64
@@ -270,3 +274,97 @@ def test_ranges_that_are_wider_are_refused(low, high, tmp_path):
     assert_right(Shaped(Domain(P, 2), low, high, 0, 0, 1), tmp_path, may_refuse=True)
     with pytest.raises(NumberTooLarge, match=r"it would wrap.*--engine reference"):
         native(Shaped(Domain(P, 2), low, high, 0, 0, 1))
+
+
+# --- ranges that are left ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Level:
+    k: Annotated[int, Range(-1, 2)]
+    high: Annotated[int, Range(-5, 5)]
+    full: Map[P, Annotated[int, Range(-2, 1)]]
+
+
+@dataclass(frozen=True)
+class Below(Model[Level]):
+    """A number that falls below its declared range: N1."""
+
+    ps: Domain[P]
+
+    @init
+    def start(self) -> Level:
+        return Level(1, 0, Map.fill(self.ps, 0))
+
+    @action
+    def down(self, s: Level) -> Level:
+        return replace(s, k=s.k - 1)
+
+    @action
+    def fill(self, s: Level, p: P) -> Level:
+        require(s.full[p] < 1)
+        return replace(s, full=s.full.set(p, s.full[p] + 1))
+
+    @always
+    def fine(self, s: Level) -> bool:
+        return s.k < 3
+
+
+class Above(Below):
+    @action
+    def down(self, s: Level) -> Level:
+        return replace(s, high=s.high + 2)
+
+
+class FarBelow(Below):
+    """In the bits of its field it would be 3 above its lowest value."""
+
+    @action
+    def down(self, s: Level) -> Level:
+        return replace(s, k=s.k - 9)
+
+
+class BelowInAMap(Below):
+    @action
+    def down(self, s: Level, p: P) -> Level:
+        require(s.full[p] <= 0)
+        return replace(s, full=s.full.set(p, s.full[p] - 1))
+
+
+class JustWithin(Below):
+    @action
+    def down(self, s: Level) -> Level:
+        return replace(s, k=-1 if s.k == 2 else 2, high=5 if s.high == -5 else -5)
+
+
+class WrongSign(Below):
+    """What is negative is less than what is not."""
+
+    @action
+    def down(self, s: Level) -> Level:
+        require(s.k > -1)
+        return replace(s, k=s.k - 1)
+
+    @always
+    def fine(self, s: Level) -> bool:
+        return s.k > s.high or s.k >= 0 or s.k * s.k < s.k
+
+
+@pytest.mark.parametrize("kind", [Below, Above, FarBelow, BelowInAMap])
+def test_a_range_that_is_left_is_told_in_every_shape(kind, tmp_path):
+    name, told = assert_right(kind(Domain(P, 2)), tmp_path)
+    assert name == "LeftRange"
+    assert "outside" in told
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [(JustWithin, "EXHAUSTED"), (WrongSign, "REFUTED")])
+def test_a_range_that_is_not_left_is_searched_to_its_borders(kind, verdict, tmp_path):
+    assert verdict in str(assert_right(kind(Domain(P, 2)), tmp_path))
+
+
+def test_more_steps_than_have_numbers_are_a_limit(monkeypatch):
+    monkeypatch.setattr(liveness, "STEPS_MOST", 100)
+    report = check(registry.build("chandy_lamport", "small"), engine=native)
+    assert report.liveness.status is Status.UNDETERMINED
+    assert "141 states" in str(report.liveness)
+    assert "--safety" in str(report.liveness)
