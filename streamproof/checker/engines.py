@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from itertools import pairwise
-from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
 from streamproof.checker import reference
@@ -15,7 +13,7 @@ from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits
 from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.packable import NotCompiled, Unpackable, why_not_packable
-from streamproof.checker.progress import OnProgress, ignore
+from streamproof.checker.progress import OnProgress, ignore, states_to_find
 from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 
@@ -172,7 +170,8 @@ def explore(
     """
     limits = limits or Limits()
     found, is_enough = _by_reference(model, limits, SMALL, on_progress)
-    if not is_enough and _remaining(found) <= FEW - found.counts.distinct:
+    more = states_to_find(found.counts.distinct, found.level_ends)
+    if not is_enough and found.counts.distinct + more <= FEW:
         found, is_enough = _by_reference(model, limits, FEW, on_progress)
     if is_enough:
         states = f"{found.counts.distinct:,} states were visited before code would be compiled"
@@ -202,27 +201,3 @@ def _by_reference(
     )
     is_whole = found.stopped is None or found.counts.distinct < most
     return found, is_whole or most == limits.states_max or found.stopped == INTERRUPTED
-
-
-def _remaining(found: Exploration) -> float:
-    """Estimate how many states a search that was ended has not found yet.
-
-    The growth from level to level shrinks by about the same factor each time. Where it does not
-    shrink nothing is known, unless the levels do not grow at all. Each factor is taken over two
-    levels, since neighbours differ by chance.
-    """
-    ends = (0, *found.level_ends)
-    widths = [after - before for before, after in pairwise(ends)]
-    if len(widths) < 4:
-        return inf
-    before, growth = sqrt(widths[-2] / widths[-4]), sqrt(widths[-1] / widths[-3])
-    shrinks = min(growth / before, 1.0)
-    if growth > 1.0 and shrinks == 1.0:
-        return inf
-    found_already = found.counts.distinct - found.level_ends[-1]
-    width, remaining = float(widths[-1]), -float(found_already)
-    for _ in range(len(widths)):
-        growth *= shrinks
-        width *= growth
-        remaining += width
-    return remaining

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -76,14 +77,38 @@ def states_left(expanded: int, level_ends: Sequence[int]) -> int | None:
         return None
     ratio = sizes[2] / sizes[1]
     fall = min(ratio * sizes[0] / sizes[1], 1.0)
-    size, left = float(sizes[2]), float(ends[-1] - expanded)
-    for _ in range(LEVELS_AHEAD_MAX):
+    more, is_end = _carried_on(sizes[2], ratio, fall, LEVELS_AHEAD_MAX)
+    return round(ends[-1] - expanded + more) if is_end else None
+
+
+def states_to_find(distinct: int, level_ends: Sequence[int]) -> float:
+    """Estimate how many states have not been found yet, also while levels grow: far less surely.
+
+    Each ratio is taken over two levels, since neighbours differ by chance. Where the ratio does not
+    fall nothing is known, unless levels do not grow at all: then as many levels again are expected.
+    """
+    ends = (0, *level_ends)
+    sizes = [end - begin for begin, end in itertools.pairwise(ends)]
+    if len(sizes) < 4:
+        return math.inf
+    before, ratio = math.sqrt(sizes[-2] / sizes[-4]), math.sqrt(sizes[-1] / sizes[-3])
+    fall = min(ratio / before, 1.0)
+    if ratio > 1.0 and fall == 1.0:
+        return math.inf
+    more, _ = _carried_on(sizes[-1], ratio, fall, len(sizes))
+    return more - (distinct - level_ends[-1])
+
+
+def _carried_on(size: float, ratio: float, fall: float, levels_max: int) -> tuple[float, bool]:
+    """Add up levels whose size goes on changing by a falling ratio; tell if they come to an end."""
+    total = 0.0
+    for _ in range(levels_max):
         ratio *= fall
         size *= ratio
         if size < 1:
-            return round(left)
-        left += size
-    return None
+            return total, True
+        total += size
+    return total, False
 
 
 @dataclass
