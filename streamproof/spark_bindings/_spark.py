@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -88,6 +88,43 @@ def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
         if leaf.isStreaming() and not any(leaf.equals(other) for other in found):
             found.append(leaf)
     return Counter(_option(leaf, option) for leaf in found)
+
+
+def channel_sources(frame: DataFrame, options: Sequence[str]) -> list[dict[str, str] | None]:
+    """List the streaming sources of a plan in the order in which Spark keeps their offsets.
+
+    One that the plan uses in two places is listed twice, and has two offsets.
+
+    Parameters
+    ----------
+    options : what to tell of each source that has the first of them; None stands for others
+    """
+    leaves = _elements(_java(frame).queryExecution().analyzed().collectLeaves())
+    found: list[dict[str, str] | None] = []
+    for leaf in leaves:
+        if leaf.isStreaming() and leaf.nodeName().startswith("StreamingRelation"):
+            said = {option: _option(leaf, option) for option in options}
+            found.append(said if said[options[0]] else None)
+    return found
+
+
+def offsets_of(rows: DataFrame, query: str) -> list[str | None] | None:
+    """Give up to where each source of the batch under way is read, as the running query has it.
+
+    Spark has written the same into its checkpoint, where another driver may have replaced it. None
+    if no such query runs.
+
+    Parameters
+    ----------
+    rows, query : of the batch, and the query's id
+    """
+    running = _java_session(rows.sparkSession).sharedState().activeStreamingQueries()
+    for execution in running.values():
+        if execution.id().toString() == query:
+            ends, sources = execution.availableOffsets(), execution.sources()
+            offsets = [ends.get(source) for source in _elements(sources)]
+            return [each.get().json() if each.isDefined() else None for each in offsets]
+    return None
 
 
 def outermost_origins(

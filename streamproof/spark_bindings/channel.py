@@ -8,6 +8,7 @@ Delta application transaction. A second writer of the same query is refused by D
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -26,6 +27,7 @@ from streamproof.spark_bindings.channel_log import (
     MARKER_KEY,
     PIPELINE_KEY,
     ChannelLog,
+    Entry,
 )
 from streamproof.spark_bindings.commits import ATTEMPTS_MAX, commit, fenced, not_appended
 from streamproof.spark_bindings.data_files import Written, write_file
@@ -46,9 +48,11 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     part_of,
 )
+from streamproof.spark_bindings.producers import APPLICATION, Producers
+from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.session import check_classic
-from streamproof.spark_bindings.source import COMMITS_MAX, SOURCE_NAME, ChannelSource
+from streamproof.spark_bindings.source import COMMITS_MAX, OUTSIDE, SOURCE_NAME, ChannelSource
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.writers import writing
 
@@ -85,6 +89,9 @@ class Channel:
         self.log = ChannelLog(path, pipeline)
         self._pipeline = pipeline
         self._table = open_table(path)
+        # Of a power cut, it is the newest commit that has lost some of its lines.
+        self.log.require_unbroken(self.log.newest())
+        self._producers = Producers(self.log)
         self._lock = Lock()  # guards the handle: a feeder and a snapshot may write at once
         self.schema: pa.Schema = pa.schema(self._table.schema().to_arrow()).remove_metadata()
 
@@ -122,8 +129,9 @@ class Channel:
         """Append rows to a source channel as one commit.
 
         Called by whoever feeds the pipeline, on any thread, in any process. Without an identity it
-        must not be repeated. With one it may: a sequence number that is not above the producer's
-        last one appends nothing and gives None.
+        must not be repeated. With one it may: rows that were appended with this sequence number
+        are not appended again, and the call gives None. So a producer that begins to count anew
+        needs a new name.
 
         Parameters
         ----------
@@ -136,6 +144,7 @@ class Channel:
         WrongRows : if they do not fit the schema
         NotAppended : if other processes were faster each time that it was tried
         DiskFailed : if the disk did not take them; the message tells whether they are there
+        ReusedSequence : if other rows were appended with this number, or it was left out
         """
         if self.writer is not None:
             raise WrongWiring(
@@ -148,70 +157,105 @@ class Channel:
                 "the other identifies nothing. Give both, or neither"
             )
         table = fit(rows, self.schema, self.name)
-        identity = None
         if producer is not None and sequence is not None:
-            identity = Transaction(f"producer:{producer}", sequence)
+            return self._append_as(table, producer, sequence)
         with self._lock, writing(self.path):
-            if identity is not None and self._is_done(identity):
+            return self._append(table, None)
+
+    def _append_as(self, table: pa.Table, producer: str, sequence: int) -> Position | None:
+        """Append rows with an identity, unless they are there."""
+        identity = Transaction(f"{APPLICATION}{producer}", sequence)
+        with self._lock, writing(self.path):
+            position = None if self._is_done(identity) else self._append(table, identity)
+            if position is None:  # they are there, maybe by another process in the meantime
                 self._sync()
-                return None
-            file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
-            try:
-                position = self._commit_once([] if file is None else [file], identity)
-            except NotAppended:
-                self._drop(file)
-                raise
-            # After another error the commit may be there: what nobody needs, vacuum finds.
-            if position is None:
-                self._drop(file)
+                newest = self._newest(identity.app_id)
+                assert newest is not None
+                self._producers.require_repetition(producer, sequence, newest, table)
             return position
 
-    def append_once(self, rows: DataFrame, identity: str, batch_id: BatchId) -> None:
+    def _append(self, table: pa.Table, identity: Transaction | None) -> Position | None:
+        file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
+        try:
+            entry = self._commit_once([] if file is None else [file], identity, {})
+        except NotAppended:
+            self._drop(file)
+            raise
+        # After another error the commit may be there: what nobody needs, vacuum finds.
+        if entry is None:
+            self._drop(file)
+        return None if entry is None else entry.position
+
+    def append_once(
+        self,
+        rows: DataFrame,
+        identity: str,
+        batch_id: BatchId,
+        received: Mapping[ChannelName, Position] | None = None,
+    ) -> Entry | None:
         """Append a micro-batch's rows, unless this query's batch was appended before.
 
         Called by the query's batch function, on the driver; the rows are written by the executors.
-        May be repeated with the same batch. A batch without rows appends nothing: in a cycle,
-        empty commits would go round for ever.
+        May be repeated with the same batch. A batch without rows appends nothing, and gives None:
+        in a cycle, empty commits would go round for ever.
 
         Parameters
         ----------
         rows : the batch's result, not executed yet
         identity : of the query's life: its checkpoint's id, which a restored query does not share
         batch_id : the number of the batch in that life
+        received : per input, the position up to which the batch has read
 
         Raises
         ------
-        FencedDriver : if a later batch of the query is in the channel already
+        FencedDriver : if a later batch of the query is in the channel already, or this one, made
+            from something else
         """
+        made = Made(identity, batch_id, received or {})
         with self._lock, writing(self.path):
-            newest = self._newest(identity)
+            newest = self._newest(made.life)
         if newest is not None and newest > batch_id:
             raise self._fenced(batch_id, newest)
         if newest == batch_id:
             with self._lock:
                 self._sync()
+            found = self._require_agreed(made)
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)
-            return
+            return found
         write = partial(write_file, self.path, f"rows-{batch_id}", self.schema)
         files = [Written(*file) for file in _spark.write_partitions(rows, write)]
         reached(Failpoint.FILES_WRITTEN, self.name)
         if not files:
-            return
+            return None
         with self._lock, writing(self.path):
             # Checked again on the handle that commits: whatever another driver did before this
             # read is seen here, and what it does after it makes Delta refuse our commit.
-            newest = self._newest(identity)
+            newest = self._newest(made.life)
             if newest is None or newest < batch_id:
                 reached(Failpoint.APPEND_CHECKED, self.name)
                 try:
-                    self._commit(files, Transaction(identity, batch_id))
+                    return self._commit(files, Transaction(made.life, batch_id), made.metadata())
                 except CommitFailedError as error:
                     raise self._fenced(batch_id, batch_id) from error
             elif newest > batch_id:
                 raise self._fenced(batch_id, newest)
             else:
                 self._sync()
+        return self._require_agreed(made)
+
+    def _require_agreed(self, made: Made) -> Entry | None:
+        """Find the commit of a batch, and check that it was made from the same.
+
+        Raises
+        ------
+        FencedDriver : if it was made from something else
+        """
+        found = self.log.made_by(made.life, made.batch)
+        if found is not None and found.made is not None and found.made != made:
+            where = f"commit {found.position} of channel {self.name!r}"
+            raise made.disagrees(found.made, str(self.writer), where)
+        return found
 
     def append_marker_once(self, snapshot: SnapshotId) -> None:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
@@ -221,7 +265,7 @@ class Channel:
 
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
         """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
-        metadata = {MARKER_KEY: snapshot, PIPELINE_KEY: self._pipeline}
+        metadata: dict[str, str] = {MARKER_KEY: snapshot}
         name = f"marker:{self._pipeline}:{part_of(snapshot, lane, self.lanes)}"
         return metadata, Transaction(name, 0)
 
@@ -257,7 +301,8 @@ class Channel:
             StructField(field.name, field.dataType, metadata=told)
             for field in spark_schema(self.schema)
         ]
-        return self.reader(spark).schema(StructType(fields)).load()
+        reader = self.reader(spark).option("reader", OUTSIDE)
+        return reader.schema(StructType(fields)).load()
 
     def reader(
         self, spark: SparkSession, commits_max: int = COMMITS_MAX, rows_max: int | None = None
@@ -297,36 +342,31 @@ class Channel:
             (self.path / file.path).unlink(missing_ok=True)
 
     def _commit_once(
-        self,
-        files: list[Written],
-        identity: Transaction | None,
-        marker: dict[str, str] | None = None,
-    ) -> Position | None:
+        self, files: list[Written], identity: Transaction | None, metadata: Mapping[str, str]
+    ) -> Entry | None:
         """Commit files or a marker, unless it was done before; None if it was."""
         for _ in range(ATTEMPTS_MAX):
             if identity is not None and self._is_done(identity):
                 self._sync()  # whoever did it may have died before
                 return None
             try:
-                return self._commit(files, identity, marker)
+                return self._commit(files, identity, metadata)
             except CommitFailedError:
                 continue  # another process has committed of the same identity between our read and
                 # our write: the same, or less
         raise not_appended(f"channel {self.name!r}")
 
     def _commit(
-        self,
-        files: list[Written],
-        identity: Transaction | None,
-        marker: dict[str, str] | None = None,
-    ) -> Position:
-        """Commit files or a marker on the handle as it was read last, and find the position."""
+        self, files: list[Written], identity: Transaction | None, metadata: Mapping[str, str]
+    ) -> Entry:
+        """Commit files or a marker on the handle as it was read last, and find the commit."""
         if identity is None:
             self._table.update_incremental()
         transactions = [] if identity is None else [identity]
-        position = commit(self._table, self.path, files, marker or {}, transactions)
+        told = {PIPELINE_KEY: self._pipeline, **metadata}
+        position = commit(self._table, self.path, files, told, transactions)
         self.log.sync(position)
-        return position
+        return self.log.entry(position)
 
     def _fenced(self, batch_id: BatchId, newest: int) -> FencedDriver:
         query, table = f"query {self.writer!r}", f"channel {self.name!r}"

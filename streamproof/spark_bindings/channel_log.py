@@ -17,10 +17,18 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from streamproof.spark_bindings.commit_lines import (
+    EMPTIED_KEY,
+    VACUUMED_KEY,
+    actions_of,
+    require_whole,
+)
 from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.durable import as_written, read_json
 from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut, VacuumedRows
-from streamproof.spark_bindings.names import Position, SnapshotId
+from streamproof.spark_bindings.formats import FORMAT_KEY, format_of
+from streamproof.spark_bindings.names import BatchId, Position, SnapshotId
+from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
 
 MARKER_KEY = "streamproof.marker"
@@ -28,8 +36,6 @@ PIPELINE_KEY = "streamproof.pipeline"
 CHANNEL_KEY = "streamproof.channel"
 COMMIT_KEY = "streamproof.commit"
 LANE_KEY = "streamproof.lane"
-VACUUMED_KEY = "streamproof.vacuumed"
-"""In a restored channel, a commit whose rows vacuum had removed says so."""
 FLOOR_FILE = "_streamproof_floor.json"
 """In a channel's directory: up to which position its commits were compacted away."""
 RETENTION_FILE = "_streamproof_retention.json"
@@ -53,7 +59,11 @@ class Entry:
     files : in the order in which their rows are read
     marker : the snapshot whose marker is behind its rows, if it is one of this pipeline's
     lane : whose commit it is: the number of the channel's writer, from 0
-    commit : what the writer called this commit, if it gave a name
+    commit : its name, which no other commit has; 0.1.0 named few
+    pipeline : id of the pipeline that made it; 0.1.0 said it of markers alone
+    made : what its rows were made from; None for rows from outside, and 0.1.0's
+    transactions : numbers of the Delta applications that it counts
+    is_emptied : its rows were left out where the channel was cloned
     information : all that the commit says of itself
     """
 
@@ -62,12 +72,21 @@ class Entry:
     marker: SnapshotId | None
     commit: str | None
     lane: int = 0
+    pipeline: str | None = None
+    made: Made | None = None
+    transactions: Mapping[str, int] = field(default_factory=dict)
+    is_emptied: bool = False
     information: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         """Rows in all of its files."""
         return sum(file.rows for file in self.files)
+
+    @property
+    def is_of_0_1_0(self) -> bool:
+        """Tell whether it says little of itself, since 0.1.0 wrote it."""
+        return FORMAT_KEY not in self.information
 
     @property
     def is_message(self) -> bool:
@@ -85,7 +104,7 @@ class ChannelLog:
     """
 
     def __init__(self, path: Path, pipeline: str) -> None:
-        self.path, self._pipeline = path, pipeline
+        self.path, self.pipeline = path, pipeline
         self._last_seen: Position | None = None
         self._floor, self._floor_rows = Position(0), 0
         self._synced = SyncedCommits(path)
@@ -96,12 +115,13 @@ class ChannelLog:
         Raises
         ------
         ChannelDamaged : if the log has no such commit, or the commit removed rows
-        DamagedFile : if its file is no commit
+        DamagedFile : if its file is no commit, or a part of one
+        UnknownFormat : if a later version wrote it
         """
         file = commit_file(self.path, position)
         try:
             with as_written(file):
-                return self._entry(position, list(_actions(file)))
+                return self._entry(position, list(actions_of(file)))
         except FileNotFoundError:
             if 0 < position <= self.floor():
                 return self._compacted(position)
@@ -123,13 +143,13 @@ class ChannelLog:
         return Entry(position, (), None, None, information=said)
 
     def _entry(self, position: Position, actions: list[dict[str, Any]]) -> Entry:
-        if not any("commitInfo" in action for action in actions):
+        said = [action["commitInfo"] for action in actions if "commitInfo" in action]
+        if not said:
             raise LookupError("it says nothing of itself")  # as if the power failed as it came
-        information: dict[str, Any] = {}
+        information: dict[str, Any] = said[0]
+        format_of(information, f"commit {position} of channel {self.path}")
         files: list[DataFile] = []
         for action in actions:
-            if "commitInfo" in action:
-                information = action["commitInfo"]
             if "remove" in action and action["remove"].get("dataChange", True):
                 raise ChannelDamaged(
                     f"commit {position} of channel {self.path} removed rows. A channel only grows; "
@@ -138,15 +158,20 @@ class ChannelLog:
             if "add" in action and action["add"]["dataChange"]:  # else: rewritten, not new
                 rows = json.loads(action["add"]["stats"])["numRecords"]
                 files.append(DataFile(unquote(action["add"]["path"]), rows))
-        ours = information.get(PIPELINE_KEY) == self._pipeline
-        marker = information.get(MARKER_KEY) if ours else None
+        require_whole(information, actions)
+        transactions = [action["txn"] for action in actions if "txn" in action]
+        pipeline = information.get(PIPELINE_KEY)
         return Entry(
             position,
             tuple(files),
-            marker,
-            information.get(COMMIT_KEY),
-            int(information.get(LANE_KEY, 0)),
-            information,
+            marker=information.get(MARKER_KEY) if pipeline == self.pipeline else None,
+            commit=information.get(COMMIT_KEY),
+            lane=int(information.get(LANE_KEY, 0)),
+            pipeline=pipeline,
+            made=Made.of(information),
+            transactions={each["appId"]: int(each["version"]) for each in transactions},
+            is_emptied=EMPTIED_KEY in information,
+            information=information,
         )
 
     def entries(self, after: Position, until: Position) -> Iterator[Entry]:
@@ -171,11 +196,38 @@ class ChannelLog:
     def last(self) -> Position:
         """Give the newest position; 0 for a channel that nothing was appended to."""
         if self._last_seen is None:
-            self._last_seen = max(committed_positions(self.path), default=Position(0))
-            self._last_seen = max(self._last_seen, self.floor())
+            self._last_seen = self.newest()
         while self.has(Position(self._last_seen + 1)):
             self._last_seen = Position(self._last_seen + 1)
         return self._last_seen
+
+    def newest(self) -> Position:
+        """Give the newest position as the directory says, whatever was seen before."""
+        return max([*committed_positions(self.path), self.floor()])
+
+    def is_commit(self, position: Position, name: str | None) -> bool:
+        """Tell whether the commit at a position has a name, as far as that is known.
+
+        0.1.0 gave few a name, and one that was compacted away does not tell it any more.
+        """
+        if not self.has(position):
+            return False
+        return name is None or position <= self.floor() or self.entry(position).commit == name
+
+    def require_unbroken(self, after: Position) -> None:
+        """Check that no commit behind a position is missing, and that the newest one is whole.
+
+        Raises
+        ------
+        ChannelDamaged : if one is missing: its readers would wait for it forever
+        DamagedFile : if the newest one is not what was written there
+        """
+        newest = self.newest()
+        for number in range(after + 1, newest):
+            if not self.has(Position(number)):
+                self.entry(Position(number))  # which says so
+        if newest > 0:
+            self.entry(newest)
 
     def find_marker(self, snapshot: SnapshotId, lane: int = 0) -> Position | None:
         """Give the position of a snapshot's marker in a lane, from the newest commit backward."""
@@ -185,10 +237,29 @@ class ChannelLog:
                 return Position(number)
         return None
 
-    def batch_end(self, after: Position, commits_max: int, rows_max: int | None) -> Position:
+    def made_by(self, life: str, batch: BatchId) -> Entry | None:
+        """Find the commit of a batch, from the newest backward; None if there is none."""
+        for number in range(self.last(), self.floor(), -1):
+            entry = self.entry(Position(number))
+            if entry.transactions.get(life) == batch:
+                return entry
+        return None
+
+    def batch_end(
+        self,
+        after: Position,
+        commits_max: int,
+        rows_max: int | None,
+        *,
+        at_markers: bool = True,
+    ) -> Position:
         """Choose where a batch that starts behind `after` ends: at a marker, and never past it.
 
         Gives `after` if there is nothing new.
+
+        Parameters
+        ----------
+        at_markers : False for who takes no part in snapshots
         """
         position, rows = after, 0
         while position - after < commits_max and self.has(Position(position + 1)):
@@ -197,7 +268,7 @@ class ChannelLog:
             if rows_max is not None and rows > 0 and rows + entry.rows > rows_max:
                 break
             position, rows = entry.position, rows + entry.rows
-            if entry.marker is not None:
+            if at_markers and entry.marker is not None:
                 break
         return position
 
@@ -272,28 +343,7 @@ class ChannelLog:
         )
 
 
-def copy_without_rows(commit: Path, target: Path, vacuumed: int = 0) -> None:
-    """Write a commit's file anew, without the rows that it adds.
-
-    Parameters
-    ----------
-    commit, target : the file, and the new one
-    vacuumed : how many rows of it vacuum has removed, which who reads them is to be told
-    """
-    kept = [action for action in _actions(commit) if "add" not in action]
-    for action in kept:
-        if vacuumed and "commitInfo" in action:
-            action["commitInfo"] = {**action["commitInfo"], VACUUMED_KEY: str(vacuumed)}
-    target.write_text("".join(f"{json.dumps(action)}\n" for action in kept), encoding="utf-8")
-
-
 def committed_positions(channel: Path) -> list[Position]:
     """List the commits of a channel, in no order."""
     log = channel / "_delta_log"
     return [Position(int(file.stem)) for file in log.glob("*.json") if file.stem.isdigit()]
-
-
-def _actions(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)

@@ -14,6 +14,7 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from streamproof.disk import DiskFailed, sync_directory, sync_files, sync_tree, temporary_sibling
 from streamproof.spark_bindings.durable import (
@@ -21,9 +22,17 @@ from streamproof.spark_bindings.durable import (
     link_or_copy,
     read_json,
 )
-from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, WrongWiring
+from streamproof.spark_bindings.errors import (
+    DamagedFile,
+    LostFiles,
+    PurgedCheckpoint,
+    WrongWiring,
+)
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
+from streamproof.spark_bindings.offsets import is_offset
+from streamproof.spark_bindings.provenance import as_json
+from streamproof.spark_bindings.state_files import require_sources, require_state
 
 # 12.zip, 12_<uuid>.changelog, .12_<uuid>.zip.crc, 12.delta, 12.snapshot: state as of batch 11
 _STATE_FILE = re.compile(r"\.?(\d+)(?:_[^.]*)?\.(?:zip|changelog|delta|snapshot)(?:\.crc)?")
@@ -58,6 +67,10 @@ class Checkpoint:
             )
         return str(metadata["id"])
 
+    def life(self) -> str | None:
+        """Give what `identity` gives; None if the query has never started."""
+        return self.identity() if (self.path / "metadata").exists() else None
+
     def is_planned(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has chosen what a batch reads, and still knows it."""
         return (self.path / "offsets" / str(batch_id)).exists()
@@ -76,11 +89,12 @@ class Checkpoint:
         return max(self._logged("commits"), default=None)
 
     def check_readable(self) -> None:
-        """Check the files with which a query begins: its identity, and the newest batches' logs.
+        """Check the files with which a query begins: identity, newest logs, and what these name.
 
         Raises
         ------
         DamagedFile : if one is not what Spark writes
+        LostFiles : if state is missing, or what a source of files has noted
         """
         self._check_identity()
         for kind in ("offsets", "commits"):
@@ -91,6 +105,11 @@ class Checkpoint:
                     if number == max(self._logged(kind)):
                         raise self._cut_off(kind, number) from error
                     raise
+        last = self.last_committed()
+        if last is not None:
+            require_state(self.path, last)
+            if self.is_planned(last):
+                require_sources(self.path, self.offsets(last))
 
     def _check_identity(self) -> None:
         try:
@@ -135,6 +154,28 @@ class Checkpoint:
             return []
         return [BatchId(int(name)) for name in names if name.isdigit()]
 
+    def offsets(self, batch_id: BatchId) -> list[Any]:
+        """Read what each source of the plan has said at the end of a batch, in the plan's order.
+
+        None stands for a source that has said nothing yet. Some that are not ours say no JSON.
+
+        Raises
+        ------
+        PurgedCheckpoint : if Spark has deleted it
+        DamagedFile : if it is not what Spark wrote
+        """
+        file = self.path / "offsets" / str(batch_id)
+        try:
+            with as_written(file):
+                _version, _batch, *lines = file.read_text(encoding="utf-8").splitlines()
+                return [None if line == "-" else as_json(line) for line in lines]
+        except FileNotFoundError:
+            raise self._purged(batch_id) from None
+
+    def last_planned(self) -> BatchId | None:
+        """Give the newest batch for which Spark has chosen what it reads; None if there is none."""
+        return max(self._logged("offsets"), default=None)
+
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Read the position of each input at the end of a batch; empty before the first batch.
 
@@ -148,18 +189,12 @@ class Checkpoint:
         """
         if batch_id < 0:
             return {}
-        file = self.path / "offsets" / str(batch_id)
-        try:
-            with as_written(file):
-                _version, _batch, *sources = file.read_text(encoding="utf-8").splitlines()
-                # A source that has not answered yet has no offset.
-                offsets = [json.loads(source) for source in sources if source != "-"]
-                positions = [
-                    (ChannelName(offset["channel"]), Position(offset["position"]))
-                    for offset in offsets
-                ]
-        except FileNotFoundError:
-            raise self._purged(batch_id) from None
+        with as_written(self.path / "offsets" / str(batch_id)):
+            positions = [
+                (ChannelName(offset["channel"]), Position(offset["position"]))
+                for offset in self.offsets(batch_id)
+                if offset is not None
+            ]
         found: dict[ChannelName, Position] = {}
         for channel, position in positions:
             # One source that the plan uses in two places has two lines, which are always equal.
@@ -210,6 +245,7 @@ class Checkpoint:
         Raises
         ------
         PurgedCheckpoint : if Spark has deleted files of this batch
+        LostFiles : if state that the batch has written is not there
         """
         if target.exists():
             return
@@ -217,9 +253,15 @@ class Checkpoint:
             temporary = temporary_sibling(target)
             try:
                 self._link(batch_id, temporary)
+                require_state(temporary, batch_id)
             except DiskFailed:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
+            except LostFiles:
+                shutil.rmtree(temporary, ignore_errors=True)
+                # In the words of the checkpoint, unless it was replaced meanwhile.
+                require_state(self.path, batch_id)
+                continue
             except FileNotFoundError:
                 # Spark deleted a file between listing and linking. An old one is not needed and
                 # will not be listed again; one of this batch's is found missing below.
@@ -294,24 +336,41 @@ def _belongs(file: Path, batch_id: BatchId) -> bool:
     return version is None or int(version.group(1)) <= batch_id + 1
 
 
-def begin_new_life(copy: Path, target: Path) -> str:
+def begin_new_life(copy: Path, target: Path, pipeline: str | None = None) -> str:
     """Make a checkpoint to start a restored query from, with an id of its own; give the id.
 
     With the old id, sinks would take the batches that it runs again for repetitions and skip them,
-    silently.
+    silently. Its offsets name the new pipeline from then on.
 
     Parameters
     ----------
     copy : what `Checkpoint.copy_as_of` made; it is not changed
     target : must not exist
+    pipeline : id of the pipeline that the query is of; None leaves the offsets as they are
     """
     for directory, _, names in os.walk(copy):
         for name in names:
             file = Path(directory, name)
             relative = file.relative_to(copy)
-            if relative.name not in ("metadata", ".metadata.crc") or relative.parent != Path("."):
+            if relative.parent == Path("offsets") and pipeline is not None:
+                if name.isdigit():  # else it is a checksum of what is written anew
+                    _rename_pipeline(file, target / relative, pipeline)
+            elif relative.name not in ("metadata", ".metadata.crc") or relative.parent != Path("."):
                 link_or_copy(file, target / relative)
     identity = str(uuid.uuid4())
     target.mkdir(parents=True, exist_ok=True)
     (target / "metadata").write_text(json.dumps({"id": identity}), encoding="utf-8")
     return identity
+
+
+def _rename_pipeline(file: Path, target: Path, pipeline: str) -> None:
+    """Write a batch's offsets anew, as those of another pipeline."""
+    with as_written(file):
+        version, about, *lines = file.read_text(encoding="utf-8").splitlines()
+        offsets = [as_json(line) for line in lines]
+    renamed = [
+        json.dumps({**offset, "pipeline": pipeline}) if is_offset(offset) else line
+        for line, offset in zip(lines, offsets, strict=True)
+    ]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("\n".join([version, about, *renamed]), encoding="utf-8")

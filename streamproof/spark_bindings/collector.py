@@ -27,7 +27,7 @@ from streamproof.spark_bindings.names import (
     feed_of,
 )
 from streamproof.spark_bindings.process import Feeds
-from streamproof.spark_bindings.snapshot import ChannelState, SnapshotFiles
+from streamproof.spark_bindings.snapshot import ChannelState, RecordedState, SnapshotFiles
 from streamproof.spark_bindings.standby.copies import PairDirectory, pairs_of
 from streamproof.spark_bindings.wiring import Query
 
@@ -191,6 +191,7 @@ class Collector:
             logged = self._snapshots.logged(snapshot, participant.name)
             assert recorded is not None  # the caller waited for it,
             assert logged is not None  # and for this
+            self._require_same(snapshot, participant, recorded)
             for name in participant.inputs:
                 channel, received = self._channels[name], recorded.received.get(name, Position(0))
                 entries = [
@@ -203,6 +204,24 @@ class Collector:
                 part = ChannelState(name, participant.name, received, end, len(entries), rows)
                 states.append(part)
         return states
+
+    def _require_same(
+        self, snapshot: SnapshotId, participant: Participant, recorded: RecordedState
+    ) -> None:
+        """Check that a copied checkpoint has read what its process has recorded.
+
+        Raises
+        ------
+        InconsistentCut : if a driver that was frozen has replaced what a batch reads
+        """
+        copy = Checkpoint(self._snapshots.checkpoint(snapshot, participant.name))
+        found = copy.received(recorded.batch)
+        if found != recorded.received:
+            raise InconsistentCut(
+                f"batch {recorded.batch} of {participant.name!r} was recorded as having read up to "
+                f"{dict(recorded.received)}, but its checkpoint says {dict(found)}: another driver "
+                "has replaced that. The snapshot would lose or double rows. Take another snapshot"
+            )
 
 
 class CollectorThread:

@@ -6,7 +6,7 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -17,8 +17,10 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.disk import explained, sync_directory
 from streamproof.spark_bindings.channel_log import COMMIT_KEY, ChannelLog
+from streamproof.spark_bindings.commit_lines import told_of
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.errors import FencedDriver, NotAppended
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.writers import writing
@@ -30,13 +32,15 @@ _PAUSE_SECONDS = 0.01
 def commit(
     table: DeltaTable,
     path: Path,
-    files: Iterable[Written],
+    files: Sequence[Written],
     metadata: Mapping[str, str],
     transactions: Sequence[Transaction],
 ) -> Position:
     """Commit files to a channel on the handle as it was read last; give the commit's position.
 
-    No files are a commit too. Where others commit at the same time, it is tried again.
+    No files are a commit too. Where others commit at the same time, it is tried again. By its name,
+    a commit that took the place of a lost one can be told from that one; by the numbers of what it
+    holds, one that was cut short.
 
     The files' names are on the disk before it; that the commit itself is, its caller sees to.
 
@@ -54,9 +58,13 @@ def commit(
     DiskFailed : if the disk did not take it; nothing was committed
     """
     name = uuid.uuid4().hex
-    properties = CommitProperties(
-        custom_metadata={COMMIT_KEY: name, **metadata}, app_transactions=list(transactions)
-    )
+    told = {
+        FORMAT_KEY: str(FORMAT),
+        COMMIT_KEY: name,
+        **told_of([file.rows for file in files], len(transactions)),
+        **metadata,
+    }
+    properties = CommitProperties(custom_metadata=told, app_transactions=list(transactions))
     actions: list[AddAction | RemoveAction] = [
         add_action(file.path, file.size, file.rows) for file in files
     ]

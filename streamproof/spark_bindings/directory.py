@@ -4,7 +4,7 @@
 
     pipeline.json            id and wiring
     channels/<channel>/      a Delta table each
-    queries/<query>/         checkpoint/ (Spark's), recorders/, events.jsonl; or a pair's
+    queries/<query>/         checkpoint/ (Spark's), batches/, recorders/, events.jsonl; or a pair's
     alone/, supervisor/      of the processes of `streamproof run`: queries without replicas, itself
     vacuum/                  the lock of whoever removes rows of channels
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
@@ -41,12 +41,11 @@ from streamproof.spark_bindings.durable import (
     write_json,
 )
 from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, FORMAT_OF_0_1_0, format_of
 from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.spark_bindings.wiring import Wiring
-
-_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +67,19 @@ class PipelineDirectory:
 
         Raises
         ------
-        NotAPipeline : if it is none, or of a later format
+        NotAPipeline : if it is none
+        UnknownFormat : if it is of a later format
         DamagedFile : if its pipeline.json does not say what it is made of
         """
+        said = read_json(path / "pipeline.json") or {}
+        # Its old place, where 0.1.0 looks too.
+        format_of({FORMAT_KEY: said.get("format", FORMAT_OF_0_1_0)}, f"the pipeline {path}")
         stored = read_json(path / "pipeline.json", format=object, id=str, wiring=dict)
         if stored is None:
             what = "is not a pipeline" if path.exists() else "does not exist"
             raise NotAPipeline(
                 f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
                 "directory that Pipeline(...) was given, or an empty one to create a pipeline in"
-            )
-        if stored.get("format") != _FORMAT:
-            raise NotAPipeline(
-                f"{path} is a pipeline of format {stored.get('format')!r}; this version knows "
-                f"{_FORMAT}. It would be misread. Use the version of streamproof that made it"
             )
         with as_written(path / "pipeline.json"):
             return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
@@ -105,7 +103,7 @@ class PipelineDirectory:
     @staticmethod
     def create(path: Path, wiring: Wiring, schemas: Mapping[ChannelName, pa.Schema]) -> None:
         """Make a pipeline with empty channels; after a crash it is there whole, or not at all."""
-        with build_up(path, wiring, {}) as place:
+        with build_up(path, wiring, {}, new_identity()) as place:
             for channel, schema in schemas.items():
                 Channel.create(place / "channels" / channel, schema)
 
@@ -147,8 +145,15 @@ class PipelineDirectory:
         return SnapshotFiles(self.path / "snapshots")
 
 
+def new_identity() -> str:
+    """Return the id of a pipeline that is to be made."""
+    return uuid.uuid4().hex
+
+
 @contextmanager
-def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[Path]:
+def build_up(
+    path: Path, wiring: Wiring, origin: Mapping[str, Any], identity: str
+) -> Iterator[Path]:
     """Give a hidden place to build a pipeline in; it is moved to `path` when all went well.
 
     Parameters
@@ -156,6 +161,7 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
     path : where the pipeline is to be
     wiring : its channels and queries
     origin : what pipeline.json is to say of where it came from
+    identity : its own id
 
     Raises
     ------
@@ -173,7 +179,7 @@ def build_up(path: Path, wiring: Wiring, origin: Mapping[str, Any]) -> Iterator[
         with explained(path, "Nothing was made"):
             (temporary / "channels").mkdir(parents=True)
             yield temporary
-        stored = {"format": _FORMAT, "id": uuid.uuid4().hex, "wiring": wiring.to_json()}
+        stored = {"format": FORMAT, "id": identity, "wiring": wiring.to_json()}
         write_json(temporary / "pipeline.json", {**stored, "origin": dict(origin)})
         sync_tree(temporary)  # before it has its name: a part of a pipeline is none
         try:

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 from streamproof.disk import create_file, explained, make_directory, replace_file
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 
 
-def write_json(path: Path, value: object) -> None:
+def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Replace a file in one step; after a crash it holds the old or the new value.
 
     May be repeated.
@@ -29,7 +30,7 @@ def write_json(path: Path, value: object) -> None:
     replace_file(path, _text(value))
 
 
-def write_json_once(path: Path, value: object) -> bool:
+def write_json_once(path: Path, value: Mapping[str, object]) -> bool:
     """Create a file in one step unless it is there; tell whether this call created it.
 
     Either way it is on the disk afterwards.
@@ -45,6 +46,8 @@ def write_json_once(path: Path, value: object) -> bool:
 def read_json(path: Path, **fields: type) -> Any | None:
     """Read an object that `write_json` wrote at a path, or give None if there is none.
 
+    The format that the file says it has is checked, and left out.
+
     Parameters
     ----------
     fields : types of what the object must have; it may have more
@@ -52,6 +55,7 @@ def read_json(path: Path, **fields: type) -> Any | None:
     Raises
     ------
     DamagedFile : if it holds something else
+    UnknownFormat : if a later version wrote it
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
@@ -61,6 +65,8 @@ def read_json(path: Path, **fields: type) -> Any | None:
         raise _damaged(path, str(error)) from error
     if not isinstance(value, dict):
         raise _damaged(path, f"it holds no object but {value!r}")
+    format_of(value, path)
+    value.pop(FORMAT_KEY, None)
     missing = [name for name in fields if name not in value]
     if missing:
         raise _damaged(path, f"it lacks {', '.join(missing)}")
@@ -108,5 +114,5 @@ def link_or_copy(source: Path, target: Path) -> None:
             shutil.copyfile(source, target)
 
 
-def _text(value: object) -> bytes:
-    return json.dumps(value, indent=1, sort_keys=True).encode()
+def _text(value: Mapping[str, object]) -> bytes:
+    return json.dumps({**value, FORMAT_KEY: FORMAT}, indent=1, sort_keys=True).encode()

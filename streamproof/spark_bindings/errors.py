@@ -15,6 +15,7 @@ __all__ = [
     "ForeignTable",
     "IncompleteSnapshot",
     "InconsistentCut",
+    "LostFiles",
     "NoSuitableJava",
     "NotAPipeline",
     "NotAppended",
@@ -23,13 +24,16 @@ __all__ = [
     "PurgedCheckpoint",
     "QueryFailed",
     "RepeatedPosition",
+    "ReusedSequence",
     "StillBusy",
     "TargetNotEmpty",
+    "UnknownFormat",
     "UnknownSnapshot",
     "UnsuitableSession",
     "UnverifiedProtocol",
     "VacuumedRows",
     "WrongArgument",
+    "WrongCheckpoint",
     "WrongRows",
     "WrongSchema",
     "WrongWiring",
@@ -47,6 +51,10 @@ def first_line(error: Exception) -> str:
 
 class NotAPipeline(StreamproofError, ValueError):
     """A directory was given as a pipeline that is none, or that another version wrote."""
+
+
+class UnknownFormat(NotAPipeline):
+    """Something on the disk is of a later format than this version of streamproof knows."""
 
 
 class DamagedFile(StreamproofError, ValueError):
@@ -81,6 +89,10 @@ class RepeatedPosition(StreamproofError, ValueError):
     """A stream has a position twice, so that its rows have no order."""
 
 
+class ReusedSequence(StreamproofError, ValueError):
+    """A producer appends other rows with a number that it has used, or skipped."""
+
+
 class TooManyRows(StreamproofError, OverflowError):
     """A serializer has numbered as many rows as it can."""
 
@@ -103,6 +115,10 @@ class PurgedCheckpoint(StreamproofError, LookupError):
 
 class InconsistentCut(StreamproofError, RuntimeError):
     """A channel's log disagrees with what its reader counted: the log was changed from outside."""
+
+
+class LostFiles(PurgedCheckpoint):
+    """A checkpoint lacks files that it names, though Spark has not deleted them."""
 
 
 class TargetNotEmpty(StreamproofError, FileExistsError):
@@ -131,6 +147,10 @@ class CopiesDiffer(StreamproofError, RuntimeError):
 
 class BothCopiesFailed(StreamproofError, RuntimeError):
     """Both copies of a pair were gone before one was replaced."""
+
+
+class WrongCheckpoint(StreamproofError, ValueError):
+    """A query was started with a checkpoint of other channels, another pipeline or another life."""
 
 
 class ForeignTable(StreamproofError, ValueError):

@@ -102,6 +102,11 @@ def _require_columns(query: Query, given: StructType, output: pa.Schema) -> None
         )
 
 
+def has_watermark(frame: DataFrame) -> bool:
+    """Tell whether what a plan makes of rows depends on which batches they are in."""
+    return any(node.name == "EventTimeWatermark" for node in _spark.plan_nodes(frame))
+
+
 def start_query(
     query: Query,
     frame: DataFrame,

@@ -5,7 +5,8 @@ What a query records is in `recording`. A feed has no input, so it only initiate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -28,9 +29,17 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     feed_of,
 )
+from streamproof.spark_bindings.provenance import (
+    NOTES_KEPT,
+    BatchNotes,
+    Made,
+    running_offsets,
+)
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.recording import Recording, complete, event
 from streamproof.spark_bindings.snapshot import SnapshotFiles
+from streamproof.spark_bindings.starting import OutputCheck, PlannedSource, check_inputs
+from streamproof.spark_bindings.state_files import settle
 
 
 class QueryProcess:
@@ -58,7 +67,7 @@ class QueryProcess:
         self.name = name
         make_directory(path)  # Spark would make it, and sync no name
         self.checkpoint = Checkpoint(path / "checkpoint")
-        self.checkpoint.check_readable()
+        self._notes = BatchNotes(path / "batches", name)
         self._output = output
         self._recording = Recording(
             ProcessName(name), path, self.checkpoint, inputs=inputs, snapshots=snapshots
@@ -72,14 +81,51 @@ class QueryProcess:
 
         Raises
         ------
-        FencedDriver : if another driver has completed this batch
+        FencedDriver : if another driver has completed this batch, or made it from something else
         """
         self._require_current(batch_id)
         reached(Failpoint.BATCH_BEGUN, self.name)
         received = self._recording.begin(batch_id)
-        self._output.append_once(rows, self.checkpoint.identity(), batch_id)
+        made = Made(self.checkpoint.identity(), batch_id, received)
+        self._require_same(rows, made)
+        entry = self._output.append_once(rows, made.life, batch_id, received)
         reached(Failpoint.ROWS_APPENDED, self.name)
+        position, commit = (None, None) if entry is None else (entry.position, entry.commit)
+        self._notes.write(made, position, commit)
         self._recording.on_batch(batch_id, received, self._output.append_marker_once)
+
+    def check_start(
+        self, sources: Sequence[PlannedSource | None], notes_kept: int = NOTES_KEPT
+    ) -> None:
+        """Check that the query can go on, before Spark starts it.
+
+        Parameters
+        ----------
+        sources : of its plan
+        notes_kept : of its batches, from now on
+
+        Raises
+        ------
+        WrongCheckpoint, ChannelDamaged, FencedDriver, DamagedFile, LostFiles : if it cannot
+        """
+        check_inputs(sources, self.checkpoint)
+        OutputCheck(self.name, self.checkpoint, self._notes, self._output.log).check()
+        settle(self.checkpoint.path)
+        self._notes.kept = notes_kept
+
+    def _require_same(self, rows: DataFrame, made: Made) -> None:
+        """Check that Spark's files say what this batch, and the one before it, have read.
+
+        Another driver that was frozen as it was about to write one may have replaced it.
+        """
+        running = running_offsets(rows, made.life)
+        if running is not None and running != self.checkpoint.offsets(made.batch):
+            ends = {each["channel"]: each["position"] for each in running if each is not None}
+            file = self.checkpoint.path / "offsets" / str(made.batch)
+            raise replace(made, received=ends).disagrees(made, self.name, file)
+        if made.batch > 0:
+            before = BatchId(made.batch - 1)
+            self._notes.check(Made(made.life, before, self.checkpoint.received(before)))
 
     def _require_current(self, batch_id: BatchId) -> None:
         # Spark itself finds out only after the batch. This is no lock, but it spares a frozen

@@ -17,11 +17,11 @@ from streamproof.spark_bindings.channel_log import (
     RETENTION_FILE,
     ChannelLog,
     Entry,
-    copy_without_rows,
 )
 from streamproof.spark_bindings.checkpoint import begin_new_life
+from streamproof.spark_bindings.commit_lines import copy_without_rows
 from streamproof.spark_bindings.compaction import copy_floor
-from streamproof.spark_bindings.directory import PipelineDirectory, build_up
+from streamproof.spark_bindings.directory import PipelineDirectory, build_up, new_identity
 from streamproof.spark_bindings.durable import link_or_copy, write_json
 from streamproof.spark_bindings.errors import AbandonedSnapshot, ChannelDamaged, IncompleteSnapshot
 from streamproof.spark_bindings.names import (
@@ -35,6 +35,7 @@ from streamproof.spark_bindings.names import (
 )
 from streamproof.spark_bindings.places import local_directory
 from streamproof.spark_bindings.process import Feeds
+from streamproof.spark_bindings.rerun_notes import Restored, note_reruns
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.synced_commits import commit_file
@@ -130,9 +131,10 @@ def restore_snapshot(
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
+    identity = new_identity()
     _require_complete(source, found)
     with (
-        build_up(target, source.wiring, origin) as place,
+        build_up(target, source.wiring, origin, identity) as place,
         _complete_to_the_end(source, found.id),
     ):
         for channel in source.wiring.channels:
@@ -146,7 +148,8 @@ def restore_snapshot(
             _link_rows_note(source, process, place)
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
-                begin_new_life(copy, checkpoint)
+                begin_new_life(copy, checkpoint, identity)
+        note_reruns(Restored(source, found, place, identity))
     return target
 
 

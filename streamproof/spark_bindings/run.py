@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
@@ -17,10 +18,13 @@ from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
-from streamproof.spark_bindings.planning import plan_query, start_query
+from streamproof.spark_bindings.planning import has_watermark, plan_query, start_query
 from streamproof.spark_bindings.process import QueryProcess
+from streamproof.spark_bindings.provenance import NOTES_KEPT, RERUN_KEPT
+from streamproof.spark_bindings.rerun import RERUN_FILE, RERUN_SOURCE_NAME, RerunSource
 from streamproof.spark_bindings.shared_files import check_shared
 from streamproof.spark_bindings.source import ChannelSource
+from streamproof.spark_bindings.starting import planned_sources
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.wiring import Query
 
@@ -84,9 +88,16 @@ class Run:
         WrongWiring : if a plan does not read each of its inputs once
         NotRunning : if it was stopped meanwhile
         UnsuitableSession : if its executors do not see the pipeline's files
+        WrongCheckpoint, ChannelDamaged, FencedDriver, DamagedFile, LostFiles : if a query cannot go
+            on with what is on the disk; nothing is started
         """
         check_shared(self._spark, self._directory.shared)
         planned = [(query, self._plan(self._spark, query)) for query in self._queries]
+        # A restored query has to end its batches where this one does, and so those before it.
+        is_timed = any(has_watermark(frame) for _, frame in planned)
+        for query, frame in planned:
+            process = self._processes[QueryName(query.name)]
+            process.check_start(planned_sources(frame), RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
             for query, frame in planned:
                 self._require_not_stopped()
@@ -204,9 +215,17 @@ class Run:
 
     def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
         _spark.register_once(spark, ChannelSource)
+        _spark.register_once(spark, RerunSource)
+        run = uuid.uuid4().hex
         channels = [self._channels[ChannelName(name)] for name in query.inputs]
         limits = (query.commits_per_batch_max, query.rows_per_batch_max)
-        frames = [channel.reader(spark, *limits).load() for channel in channels]
+        place, readers = self._directory.query_path(QueryName(query.name)), []
+        for channel in channels:
+            reader = channel.reader(spark, *limits)
+            if (place / RERUN_FILE).exists():
+                reader = reader.format(RERUN_SOURCE_NAME).option("rerun", str(place))
+            readers.append(reader.option("run", run))
+        frames = [reader.load() for reader in readers]
         return plan_query(query, frames, self._channels[ChannelName(query.output)].schema)
 
     def _process(self, query: Query) -> QueryProcess:

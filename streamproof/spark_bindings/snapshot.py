@@ -203,7 +203,8 @@ class SnapshotFiles:
         self, snapshot: SnapshotId, process: ProcessName, log: Mapping[LaneName, int]
     ) -> None:
         """Write down how many messages were in each lane: a process's part is complete."""
-        write_json_once(self.path / snapshot / "channels" / f"{process}.json", dict(log))
+        counts: dict[str, object] = dict(log.items())
+        write_json_once(self.path / snapshot / "channels" / f"{process}.json", counts)
 
     def state(self, snapshot: SnapshotId, process: ProcessName) -> RecordedState | None:
         """Read the recorded state of a query or a pair; None if it has not recorded yet."""

@@ -40,7 +40,7 @@ class Table:
     def log(self, kind: str, batch: int) -> None:
         """Note in the checkpoint what Spark would."""
         (self.place / "checkpoint" / kind).mkdir(exist_ok=True)
-        (self.place / "checkpoint" / kind / str(batch)).touch()
+        (self.place / "checkpoint" / kind / str(batch)).write_text("v1\n{}\n-")
 
     def rows(self, name: str = "table") -> list[tuple[object, ...]]:
         found = DeltaTable(self.place / name).to_pyarrow_table().select(self.frame([]).columns)

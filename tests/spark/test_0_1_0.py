@@ -5,14 +5,29 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 from pathlib import Path
+from threading import Event, Thread
 
+import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import SnapshotStatus, list_snapshots, restore_snapshot
+from streamproof.spark_bindings import (
+    Pipeline,
+    SnapshotStatus,
+    list_snapshots,
+    restore_snapshot,
+)
+from streamproof.spark_bindings.errors import ReusedSequence, WrongArgument
 from streamproof.spark_bindings.retention import vacuum
-from tests.data.make_0_1_0 import SNAPSHOT, merged, pair, pipeline
+from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.standby.copy_run import run_copy
+from tests.data.make_0_1_0 import SNAPSHOT, feed_tokens, merged, pair, pipeline, update_table
+from tests.spark.waiting import SECONDS_MAX, await_that
+
+pytestmark = pytest.mark.timeout(900)
 
 ARCHIVES = Path(__file__).parents[1] / "data" / "0.1.0"
 
@@ -35,12 +50,13 @@ def test_channels_and_snapshots_of_a_pipeline_can_be_read(tmp_path: Path) -> Non
 
 def test_a_pipeline_takes_rows_and_a_producer_goes_on_where_it_was(tmp_path: Path) -> None:
     made = pipeline(unpack("pipeline", tmp_path))
-    source, row = made.channel("source"), {"id": 5, "turn": 0}
-    rows = source.rows().slice(0, 1)
+    source = made.channel("source")
+    last = source.rows().slice(4, 1)
     before = source.log.last()
-    assert source.append(rows, producer="bridge", sequence=5) is None
-    assert source.append(rows, producer="bridge", sequence=6) == before + 1
-    assert source.rows().to_pylist()[-2] == row
+    assert source.append(last, producer="bridge", sequence=5) is None
+    with pytest.raises(ReusedSequence, match="1 other rows were appended with it, at position 1"):
+        source.append(last, producer="bridge", sequence=1)
+    assert source.append(last, producer="bridge", sequence=6) == before + 1
 
 
 def test_a_snapshot_of_each_kind_can_be_restored(tmp_path: Path) -> None:
@@ -70,3 +86,85 @@ def test_a_table_and_a_pair_can_be_read(tmp_path: Path) -> None:
     assert max(row["total"] for row in totals if row["id"] == 0) == 8
     (found,) = list_snapshots(place)
     assert found.pairs == ("totals",)
+
+
+def started(spark: SparkSession, made: Pipeline) -> Pipeline:
+    """Run a pipeline until it is idle."""
+    with made.start(spark):
+        made.await_idle(SECONDS_MAX)
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_pipeline_and_a_restored_one_go_on(spark: SparkSession, tmp_path: Path) -> None:
+    place = unpack("pipeline", tmp_path)
+    made = started(spark, pipeline(place))
+    ids = [1, 2, 3, 4, 5, *range(100, 111)]
+    assert sorted(made.channel("sink").rows()["id"].to_pylist()) == ids
+    restored = started(spark, made.restore(SNAPSHOT, into=tmp_path / "restored"))
+    assert sorted(restored.channel("sink").rows()["id"].to_pylist()) == ids
+    feed_tokens(made, "source", 6)
+    with made.start(spark):
+        second = made.await_snapshot(made.snapshot(), SECONDS_MAX)
+        made.await_idle(SECONDS_MAX)
+    again = started(spark, made.restore(second.id, into=tmp_path / "again"))
+    assert sorted(again.channel("sink").rows()["id"].to_pylist()) == sorted([*ids, 6])
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_pair_and_a_restored_one_go_on(spark: SparkSession, tmp_path: Path) -> None:
+    place = unpack("pair", tmp_path)
+    restore_snapshot(place, SNAPSHOT, into=tmp_path / "restored")
+    for path in (place, tmp_path / "restored"):
+        stop, made = Event(), pair(path)
+        runs = [
+            Thread(
+                target=run_copy,
+                args=(pair(path), "totals", copy, lambda: spark),
+                kwargs={"stop": stop},
+            )
+            for copy in Copy
+        ]
+        for run in runs:
+            run.start()
+        try:
+            await_that(lambda made=made: total(made) == 10, "all rows in the totals")
+        finally:
+            stop.set()
+            for run in runs:
+                run.join()
+        rows = made.channel("totals").rows().to_pylist()
+        assert [row["number"] for row in rows if row["id"] > 0] == [1] * 10
+        assert all(row["total"] == row["number"] for row in rows if row["id"] == 0)
+
+
+def total(made: Pipeline) -> int:
+    rows = made.channel("totals").rows().to_pylist()
+    return max(row["total"] for row in rows if row["id"] == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_merge_and_its_table_go_on_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark notes the whole path of some of a merge's files: where they were made."""
+    place = unpack("merged", tmp_path)
+    made = started(spark, merged(place))
+    update_table(spark, made, place)
+    table = DeltaTable(place / "table").to_pyarrow_table()
+    assert sorted(table["text"].to_pylist()) == [
+        *(f"ewr {number}" for number in range(3)),
+        *(f"jfk {number}" for number in range(3)),
+    ]
+    late = DeltaTable(f"{place / 'table'}.late").to_pyarrow_table()
+    assert late["text"].to_pylist() == ["ewr 3"]
+    restored = tmp_path / "restored"
+    restore_snapshot(place / "pipeline", SNAPSHOT, into=restored / "pipeline")
+    shutil.rmtree(place / "pipeline")  # what was restored needs nothing of it
+    again = started(spark, merged(restored))
+    with pytest.raises(WrongArgument, match="runs with pipeline=.*, but its checkpoint"):
+        update_table(spark, again, place)
+    update_table(spark, again, restored)
+    found = DeltaTable(restored / "table").to_pyarrow_table()
+    assert sorted(found["text"].to_pylist()) == sorted(table["text"].to_pylist())

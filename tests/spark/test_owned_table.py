@@ -43,6 +43,7 @@ def test_a_table_and_its_checkpoint_belong_together(spark: SparkSession, tmp_pat
         with pytest.raises(ForeignTable, match=f"{name} does not exist, though .* batch 1"):
             table.open()
         shutil.move(tmp_path / "lost", tmp_path / name)
+    table.log("offsets", 2)
     assert (
         table.open().on_batch(table.frame([(2, "INSERTION", 1), (None, "BOUNDARY", 2)]), 2) is None
     )

@@ -85,6 +85,7 @@ def test_a_driver_that_was_replaced_in_a_batch_is_refused(
         table.apply(0, (1, "INSERTION", 0))
         return found
 
+    table.log("offsets", 0)
     monkeypatch.setattr(kind, "collect", overtaken)
     with pytest.raises(FencedDriver, match="the same batch of it was written"):
         frozen.on_batch(table.frame([(1, "INSERTION", 0)]), 0)
@@ -156,6 +157,7 @@ def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
     with_metadata = bounded.frame([]).withMetadata("tuple_type", {BOUNDED: True})
     places = (tmp_path / "table", tmp_path / "late")
     sink = TableSink(with_metadata, *places, Checkpoint(tmp_path / "checkpoint"))
+    bounded.log("offsets", 0)
     with pytest.raises(WrongRows, match="but no BOUNDARY"):
         sink.on_batch(bounded.frame([(1, "INSERTION", 0)]), 0)
     assert bounded.rows() == []

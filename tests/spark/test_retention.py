@@ -24,7 +24,7 @@ from streamproof.spark_bindings import (
     vacuum,
 )
 from streamproof.spark_bindings.channel_log import RETENTION_FILE
-from streamproof.spark_bindings.durable import write_json
+from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
 from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
@@ -252,13 +252,13 @@ def test_a_vacuum_that_is_killed_is_done_again(
         patch.setattr(place, call, killed)
         with pytest.raises(KilledError):
             vacuum(pipeline.path)
-    assert json.loads(note.read_text()) == {"until": 3, "done": 0}
+    assert read_json(note) == {"until": 3, "done": 0}
     seen = DeltaTable(note.parent).to_pyarrow_table()["x"].to_pylist()
     assert sorted(seen)[-3:] == [4, 5, 6]
     with pytest.raises(VacuumedRows):
         pipeline.channel("a").rows()
     assert vacuum(pipeline.path)[0].until == 3
-    assert json.loads(note.read_text()) == {"until": 3, "done": 3}
+    assert read_json(note) == {"until": 3, "done": 3}
     assert left(pipeline) == [4, 5, 6]
     last = pipeline.channel("a").log.last()
     assert vacuum(pipeline.path)[0].commits == 0

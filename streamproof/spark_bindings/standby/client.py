@@ -17,11 +17,12 @@ from deltalake.exceptions import CommitFailedError
 
 from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
 from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import LANE_KEY, Entry
+from streamproof.spark_bindings.channel_log import LANE_KEY, PIPELINE_KEY, Entry
 from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.failpoints import reached
-from streamproof.spark_bindings.names import LaneName, Position, Turn
+from streamproof.spark_bindings.names import BatchId, LaneName, Position, Turn
+from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import Output
@@ -44,6 +45,7 @@ class Delivery:
     copy, incarnation : who committed it
     turn, digest : what it holds; None and empty for a takeover
     files : names of the files with its rows
+    commit : its name
     """
 
     position: Position
@@ -52,6 +54,7 @@ class Delivery:
     turn: Turn | None
     digest: str
     files: tuple[str, ...]
+    commit: str | None = None
 
 
 class ChannelClient:
@@ -65,6 +68,7 @@ class ChannelClient:
     def __init__(self, channel: Channel, pair: Pair, copy: Copy, pipeline: str) -> None:
         self._channel, self._pair, self._copy = channel, pair.name, copy
         self._lane = pair.partition
+        self._pipeline = pipeline
         self._turns = f"turns:{pipeline}:{pair.name}"
         self._primary = f"primary:{pipeline}:{pair.name}"
         self._table = open_table(channel.path)
@@ -103,8 +107,13 @@ class ChannelClient:
             self._table.update_incremental()
             return self._version(self._primary, 0)
 
-    def deliver(self, output: Output, begin: Turn, incarnation: int) -> None:
-        """Commit an output, unless it was committed before. May be repeated.
+    @property
+    def life(self) -> str:
+        """What names the pair in what its commits were made from."""
+        return self._turns
+
+    def deliver(self, output: Output, begin: Turn, incarnation: int) -> Delivery | None:
+        """Commit an output, unless it was committed before: then give None. May be repeated.
 
         Parameters
         ----------
@@ -117,23 +126,25 @@ class ChannelClient:
         FencedDriver : if the twin has become primary
         """
         with writing(self._channel.path):
-            self._deliver(output, begin, incarnation)
+            return self._deliver(output, begin, incarnation)
 
-    def _deliver(self, output: Output, begin: Turn, incarnation: int) -> None:
+    def _deliver(self, output: Output, begin: Turn, incarnation: int) -> Delivery | None:
         # Both numbers are of one reading, and what was committed since makes Delta refuse ours.
         self._table.update_incremental()
         self._require_primary(output.turn, incarnation)
         client = Client(self._version(self._turns, -1) + 1)
         _, effects = on_outputs(client, begin, output.turn + 1)
         reached(PairFailpoint.CLIENT_ASKED, self._copy.value)
+        delivery: Delivery | None = None
         for effect in effects:
             assert isinstance(effect, TakeOutputs)
             try:
-                self._commit(output, incarnation)
+                delivery = self._commit(output, incarnation)
             except CommitFailedError:
                 self._table.update_incremental()
                 self._require_primary(output.turn, incarnation)
                 raise
+        return delivery
 
     def take_over(self, incarnation: int) -> bool:
         """Become primary of an incarnation; tell whether the twin was not faster.
@@ -150,16 +161,19 @@ class ChannelClient:
                 return False
         return True
 
-    def _commit(self, output: Output | None, incarnation: int) -> None:
+    def _commit(self, output: Output | None, incarnation: int) -> Delivery | None:
         metadata = {
             PAIR_KEY: self._primary,
             COPY_KEY: self._copy.value,
             INCARNATION_KEY: str(incarnation),
             LANE_KEY: str(self._lane),
+            PIPELINE_KEY: self._pipeline,
         }
         transactions = [Transaction(self._primary, incarnation)]
         if output is not None:
             metadata |= {TURN_KEY: str(output.turn), DIGEST_KEY: output.digest}
+            made = Made(self._turns, BatchId(output.turn), output.received)
+            metadata |= made.metadata()
             transactions.append(Transaction(self._turns, output.turn))
             if output.marker is not None:
                 marker, identity = self._channel.marker(output.marker, self._lane)
@@ -168,6 +182,7 @@ class ChannelClient:
         files = () if output is None else output.files
         position = commit(self._table, self._channel.path, files, metadata, transactions)
         self._channel.log.sync(position)
+        return self._delivery(self._channel.log.entry(position))
 
     def _require_primary(self, turn: Turn, incarnation: int) -> None:
         present = self._version(self._primary, 0)
@@ -194,4 +209,5 @@ class ChannelClient:
             turn=None if turn is None else Turn(int(turn)),
             digest=said.get(DIGEST_KEY, ""),
             files=tuple(file.path for file in entry.files),
+            commit=entry.commit,
         )

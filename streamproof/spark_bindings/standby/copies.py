@@ -8,6 +8,7 @@
     queries/<pair>/<copy>/incarnation.json   how often it was replaced
     queries/<pair>/<copy>/recorders/     its part in the snapshots; beside it, events.jsonl
     queries/<pair>/<copy>/kept/          outputs that may not be delivered
+    queries/<pair>/<copy>/delivered.json the newest one that is
     queries/<pair>/<copy>/beat.json      its heartbeat
     queries/<pair>/<copy>/lock           held by the process that runs it
     queries/<pair>/<copy>/log.txt        what that has said
@@ -217,6 +218,11 @@ class CopyDirectory(ProcessDirectory):
     def recorders(self) -> Path:
         """The directory of its part in the snapshots."""
         return self.path / "recorders"
+
+    @property
+    def delivered(self) -> Path:
+        """The file that says what is in the output channel, and was forgotten."""
+        return self.path / "delivered.json"
 
     @property
     def kept(self) -> Path:

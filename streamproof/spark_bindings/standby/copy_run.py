@@ -55,7 +55,10 @@ from streamproof.spark_bindings.standby.merging import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pace import Pace
 from streamproof.spark_bindings.standby.partitioning import rows_of
+from streamproof.spark_bindings.standby.starting import DeliveredNote, check_turns
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
+from streamproof.spark_bindings.starting import check_inputs, planned_sources
+from streamproof.spark_bindings.state_files import settle
 
 PROTOCOLS = {
     "merge_order": "both copies merge alike",
@@ -173,6 +176,12 @@ class CopyRun:
         _log.info("%s begins %s", self._name, begun)
         self._begun = begun.taken
         self._order = OrderLog(place.pair.order)
+        client = ChannelClient(self._output, pair, copy, place.pipeline.id)
+        note = DeliveredNote(place.own.delivered, self._output.log)
+        note.check()
+        check_inputs(planned_sources(frame), self._checkpoint)
+        check_turns(client.life, self._checkpoint, self._order, self._output.log)
+        settle(self._checkpoint.path)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
         self._merging = Merging(
@@ -182,9 +191,8 @@ class CopyRun:
             taken=begun.taken,
             received=self._checkpoint.received(BatchId(begun.taken - 1)),
         )
-        client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         kept = KeptOutputs(place.own.kept, self._output.path)
-        self._giving = Giving(copy, self._output, client, kept, begun.taken)
+        self._giving = Giving(copy, self._output, client, kept, begun.taken, note)
         self._recording = Recording(
             ProcessName(pair.name),
             place.own.path,
@@ -246,7 +254,8 @@ class CopyRun:
             markers: list[SnapshotId] = []
             self._recording.on_batch(batch_id, received, markers.append)
             with self._lock:
-                self._giving.give(Output(turn, files, digest, *markers))
+                (marker,) = markers or (None,)
+                self._giving.give(Output(turn, files, digest, marker, received))
                 self._deliver()
         except StreamproofError as error:
             self._failure = error  # Spark would wrap it in three others

@@ -30,6 +30,7 @@ from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.digest import NO_ROWS, rows_that_differ
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
+from streamproof.spark_bindings.standby.starting import DeliveredNote
 
 _WITHOUT_ROWS_MAX = 10_000  # older turns without rows are not compared with the twin's any more
 
@@ -40,11 +41,19 @@ class Giving:
     Parameters
     ----------
     taken : turns that are in the copy's checkpoint
+    note : where it notes what it will forget
     """
 
     def __init__(
-        self, copy: Copy, channel: Channel, client: ChannelClient, kept: KeptOutputs, taken: Turn
+        self,
+        copy: Copy,
+        channel: Channel,
+        client: ChannelClient,
+        kept: KeptOutputs,
+        taken: Turn,
+        note: DeliveredNote | None = None,
     ) -> None:
+        self._note_file = note
         self._copy, self._channel, self._client, self._kept = copy, channel, client, kept
         self._incarnation = client.incarnation()
         self._delivered: dict[Turn, Delivery] = {}
@@ -145,7 +154,9 @@ class Giving:
                 case SendOutputs(begin, end):
                     output = self._kept.output(Turn(end - 1))
                     assert output is not None  # only what is kept is sent
-                    self._client.deliver(output, Turn(begin), self._incarnation)
+                    delivery = self._client.deliver(output, Turn(begin), self._incarnation)
+                    if delivery is not None:
+                        self._note_delivered(delivery)
                 case NoteDelivered(end):
                     # The twin reads it in the channel. Here it is known, so it is forgotten.
                     output = self._kept.output(Turn(end - 1))
@@ -174,13 +185,21 @@ class Giving:
         for turn in [turn for turn in self._without_rows if turn < end]:
             self._compare(Output(turn, (), NO_ROWS))
             del self._without_rows[turn]
-        for turn in [turn for turn in self._kept.turns() if turn < end]:
+        kept = [turn for turn in self._kept.turns() if turn < end]
+        delivered = [self._delivered[turn] for turn in kept if turn in self._delivered]
+        if delivered:
+            self._note_delivered(delivered[-1])
+        for turn in kept:
             output = self._kept.output(turn)
             if output is not None:
                 self._compare(output)
                 delivery = self._delivered.get(turn)
                 self._kept.forget(turn, delivery.files if delivery is not None else ())
         self._delivered = {turn: made for turn, made in self._delivered.items() if turn >= end}
+
+    def _note_delivered(self, delivery: Delivery) -> None:
+        if self._note_file is not None and delivery.turn is not None:
+            self._note_file.write(delivery.turn, delivery.position, delivery.commit)
 
     def _compare(self, output: Output) -> None:
         delivery = self._delivered.get(output.turn)

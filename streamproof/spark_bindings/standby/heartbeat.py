@@ -16,6 +16,7 @@ from pathlib import Path
 from streamproof.disk import replace_file
 from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import Turn
 
 SUSPECT_AFTER_SECONDS = 0.75
@@ -60,7 +61,8 @@ class Heart:
     def beat(self, *, active: bool, warm: bool, turn: Turn) -> None:
         """Beat once. Not written through to the disk: a beat is of no use after a power cut."""
         self._count += 1
-        text = json.dumps(asdict(Beat(self._life, self._count, active, warm, turn)))
+        beat = asdict(Beat(self._life, self._count, active, warm, turn))
+        text = json.dumps({**beat, FORMAT_KEY: FORMAT})
         replace_file(self._path, text.encode(), durable=False)
 
 

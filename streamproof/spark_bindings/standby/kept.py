@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamproof.disk import sync_directory
 from streamproof.spark_bindings.data_files import Written
 from streamproof.spark_bindings.durable import as_written, link_or_copy, read_json, write_json
-from streamproof.spark_bindings.names import SnapshotId, Turn
+from streamproof.spark_bindings.names import ChannelName, Position, SnapshotId, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,14 @@ class Output:
     files : in the output channel's directory; none if it gave no rows
     digest : of its rows
     marker : the snapshot whose marker is to be sent behind them
+    received : per input, the position up to which the turn has read; 0.1.0 kept none
     """
 
     turn: Turn
     files: tuple[Written, ...]
     digest: str
     marker: SnapshotId | None = None
+    received: Mapping[ChannelName, Position] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -52,7 +54,12 @@ class KeptOutputs:
         files = [list(file) for file in output.files]
         if files:
             sync_directory(self._channel)  # before something counts on them
-        stored = {"files": files, "digest": output.digest, "marker": output.marker}
+        stored = {
+            "files": files,
+            "digest": output.digest,
+            "marker": output.marker,
+            "received": dict(output.received),
+        }
         write_json(self._file(output.turn), stored)
 
     def output(self, turn: Turn) -> Output | None:
@@ -62,7 +69,8 @@ class KeptOutputs:
             return None
         with as_written(self._file(turn)):
             files = tuple(Written(*file) for file in stored["files"])
-            return Output(turn, files, stored["digest"], stored.get("marker"))
+            received = stored.get("received", {})
+            return Output(turn, files, stored["digest"], stored.get("marker"), received)
 
     def turns(self) -> list[Turn]:
         """List the turns of which something is kept, in order."""

@@ -27,12 +27,10 @@ class TurnReader(ChannelReader):
         super().__init__(**channel)
         self._order, self._checkpoint = order, checkpoint
 
-    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:  # noqa: ARG002
-        """Give the end of the next turn. Spark asks before every batch, in the planner."""
+    def _end(self, after: Position) -> Position:
+        """Give the end of the next turn."""
         choice = OrderLog(Path(self._order)).choice(self._turn())
-        if choice is None or choice.lane != self._channel:
-            return start
-        return self._offset(Position(choice.end))
+        return after if choice is None or choice.lane != self._channel else choice.end
 
     def _turn(self) -> Turn:
         # Spark writes a batch's offsets before it runs, and asks for those of the next one after.

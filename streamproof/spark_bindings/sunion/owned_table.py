@@ -19,14 +19,17 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.disk import explained, sync_directory
 from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.commit_lines import commit_actions, require_whole, told_of
 from streamproof.spark_bindings.commits import add_action, fenced, not_appended, pauses
-from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.durable import as_written, read_json, write_json
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
-from streamproof.spark_bindings.synced_commits import SyncedCommits
+from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
 from streamproof.spark_bindings.tables import create_table, open_table
 
 _KIND = f"partition.{TUPLE_TYPE}"
@@ -49,6 +52,7 @@ class OwnedTable:
     ForeignTable : if it is absent though the query has run, is ahead of the query or behind it, or
         another one has written it
     DamagedFile : if its log, or the checkpoint's identity, cannot be read
+    UnknownFormat : if a later version wrote it
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class OwnedTable:
             self._refuse_if_run("does not exist")
             create_table(path, schema, self._partition_by)
         self._table = open_table(path)
+        self._require_newest_whole()
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists() or checkpoint.last_committed() is not None
         newest = self._newest(checkpoint.identity() if started else "")
@@ -107,7 +112,30 @@ class OwnedTable:
     def _files(self) -> pa.Table:
         return pa.table(self._table.get_add_actions(flatten=True))
 
-    def apply(self, batch: int, files: Sequence[TableFile], undone: Sequence[int] = ()) -> None:
+    def require_agreed(self, made: Made) -> None:
+        """Check that a batch, if it was applied, was made from the same.
+
+        Raises
+        ------
+        FencedDriver : if it was made from something else
+        """
+        found = self._made_in(made)
+        if found is not None and found != made:
+            raise made.disagrees(found, str(self.path), f"its commit in the table {self.path}")
+
+    def _made_in(self, made: Made) -> Made | None:
+        """Read what the commit of a batch says; None if there is none, or 0.1.0 wrote it."""
+        for version in range(self._table.version(), 0, -1):
+            actions = list(commit_actions(self.path, version))
+            for action in actions:
+                if action.get("txn", {}).get("appId") == made.life:
+                    if int(action["txn"]["version"]) != made.batch:
+                        return None
+                    said = [each["commitInfo"] for each in actions if "commitInfo" in each]
+                    return Made.of(said[0]) if said else None
+        return None
+
+    def apply(self, made: Made, files: Sequence[TableFile], undone: Sequence[int] = ()) -> None:
         """Add files, and remove those of tentative rows that were revoked, in one commit.
 
         A batch that changes nothing is no commit, unless it is the first: that one tells whose the
@@ -115,7 +143,7 @@ class OwnedTable:
 
         Parameters
         ----------
-        batch : the number that Spark gives it
+        made : what the batch is, and what it was made from
         files : what its tasks have written
         undone : the serializers whose tentative rows are revoked
 
@@ -124,7 +152,7 @@ class OwnedTable:
         FencedDriver : if another driver has applied the batch meanwhile
         NotAppended : if others were faster each time that it was tried
         """
-        owner = self._checkpoint.identity()
+        owner, batch = made.life, made.batch
         for pause_seconds in pauses():
             newest = self._newest(owner)
             if newest is not None and newest >= batch:
@@ -132,7 +160,7 @@ class OwnedTable:
             if newest is not None and not files and not undone:
                 return
             try:
-                self._commit(Transaction(owner, batch), files, undone)
+                self._commit(made, files, undone)
             except CommitFailedError:
                 # Somebody else has committed, such as OPTIMIZE: look again.
                 time.sleep(pause_seconds)
@@ -141,9 +169,7 @@ class OwnedTable:
                 return
         raise not_appended(f"the table {self.path}")
 
-    def _commit(
-        self, identity: Transaction, files: Sequence[TableFile], undone: Sequence[int]
-    ) -> None:
+    def _commit(self, made: Made, files: Sequence[TableFile], undone: Sequence[int]) -> None:
         """Commit right behind the version that was read last, or not at all.
 
         Delta would commit behind a later version too, and leave revoked rows in the files that it
@@ -155,7 +181,15 @@ class OwnedTable:
         if SERIALIZER in self._partition_by:
             revoked.append((SERIALIZER, "in", [str(number) for number in undone]))
         added: list[AddAction | RemoveAction] = [self._action(file) for file in files]
-        properties = CommitProperties(app_transactions=[identity], max_commit_retries=0)
+        properties = CommitProperties(
+            custom_metadata={
+                FORMAT_KEY: str(FORMAT),
+                **told_of([file.rows for file in files], 1),
+                **made.metadata(),
+            },
+            app_transactions=[Transaction(made.life, made.batch)],
+            max_commit_retries=0,
+        )
         if added:
             sync_directory(self.path)
         with explained(self.path, "Nothing was committed"):
@@ -235,6 +269,15 @@ class OwnedTable:
                 "belong to the query's other table: one of stable rows, the other of late ones. "
                 "Have they been swapped? Put each in its place"
             )
+
+    def _require_newest_whole(self) -> None:
+        version = self._table.version()
+        actions = list(commit_actions(self.path, version))
+        with as_written(commit_file(self.path, version)):
+            for action in actions:
+                if "commitInfo" in action:
+                    format_of(action["commitInfo"], f"the table {self.path}")
+                    require_whole(action["commitInfo"], actions)
 
     def _require_schema(self, schema: pa.Schema) -> None:
         found = pa.schema(self._table.schema().to_arrow()).remove_metadata()

@@ -7,6 +7,7 @@ files of tentative rows. The table is partitioned by `tuple_type`, so nothing is
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,12 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
-from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.names import BatchId, ChannelName
+from streamproof.spark_bindings.provenance import BatchNotes, Made, running_offsets
 from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.session import check_classic
+from streamproof.spark_bindings.starting import check_inputs, planned_sources
+from streamproof.spark_bindings.state_files import settle
 from streamproof.spark_bindings.sunion.lasting import LASTING, check_written, note_lasting
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
@@ -74,7 +78,10 @@ def reconcile(
         or the checkpoint was written with other settings of the merge
     WrongSchema : if a table exists with other columns
     ForeignTable : if a table is another query's, or lacks what this one has written
-    DamagedFile : if the log of a table, or a file of the checkpoint, cannot be read
+    DamagedFile, LostFiles : if the log of a table, or a file of the checkpoint, cannot be read
+    WrongCheckpoint : if the checkpoint was written with other inputs, or inputs in another order
+    ChannelDamaged : if an input has lost rows that the checkpoint says were read
+    FencedDriver : if another driver has replaced what the checkpoint says of an applied batch
     """
     if isinstance(merged, DataFrame):
         check_classic(merged.sparkSession)
@@ -92,7 +99,8 @@ def reconcile(
     writer = _triggered(merged, trigger).option("checkpointLocation", str(progress))
     lasting, own = _lasting(merged), Checkpoint(progress)
     check_written(progress, lasting)
-    own.check_readable()
+    check_inputs(planned_sources(merged), own)
+    settle(progress)
     sink = TableSink(merged, place, behind, own)
     note_lasting(progress, lasting)
     return writer.foreachBatch(sink.on_batch).start()
@@ -200,6 +208,9 @@ class TableSink:
             TupleType.TENTATIVE: table,
             TupleType.LATE: late,
         }
+        self._checkpoint = checkpoint
+        self._notes = BatchNotes(checkpoint.path / "streamproof_batches", f"of the table {table}")
+        self._check_start()
         self._tentative = self._table.tentative_serializers()
         self._bounded = bool(merged.schema[TUPLE_TYPE].metadata.get(BOUNDED))
 
@@ -212,10 +223,13 @@ class TableSink:
         WrongRows : if tuples were dropped behind `sunion` that are no rows
         """
         self._checkpoint.sync_plan(BatchId(batch))
+        made = self._made(BatchId(batch))
+        self._require_same(rows, made)
         if self._table.is_applied(batch):
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)
             self._tentative = self._table.tentative_serializers()
+            self._notes.write(made, None, None)
             return
         writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
         said = read_written(_spark.map_in_arrow(rows, writer, WRITTEN).collect())
@@ -224,11 +238,38 @@ class TableSink:
         undone = {file.serializer for file in said if file.kind is TupleType.UNDO}
         # First the late rows, since the other table's commit is what tells that all is done.
         if not self._late.is_applied(batch):
-            self._late.apply(batch, [file for file in files if file.kind is TupleType.LATE])
+            self._late.apply(made, [file for file in files if file.kind is TupleType.LATE])
         present = [file for file in files if file.kind is not TupleType.LATE]
-        self._table.apply(batch, present, sorted(undone))
+        self._table.apply(made, present, sorted(undone))
+        self._notes.write(made, None, None)
         shown = {file.serializer for file in present if file.kind is TupleType.TENTATIVE}
         self._tentative = self._tentative - undone | shown
+
+    def _made(self, batch: BatchId) -> Made:
+        """Say what a batch is made from: the offsets of its sources, whatever they read."""
+        offsets = self._checkpoint.offsets(batch)
+        received = {ChannelName(str(number)): offset for number, offset in enumerate(offsets)}
+        return Made(self._checkpoint.identity(), batch, received)
+
+    def _require_same(self, rows: DataFrame, made: Made) -> None:
+        """Check that the batch reads what Spark's files, the tables and the notes say."""
+        running = running_offsets(rows, made.life)
+        if running is not None and running != list(made.received.values()):
+            ends = {ChannelName(str(number)): offset for number, offset in enumerate(running)}
+            where = self._checkpoint.path / "offsets" / str(made.batch)
+            raise replace(made, received=ends).disagrees(made, str(self._table.path), where)
+        self._require_agreed(made)
+
+    def _require_agreed(self, made: Made) -> None:
+        self._notes.check(made)
+        self._table.require_agreed(made)
+        self._late.require_agreed(made)
+
+    def _check_start(self) -> None:
+        """Compare what was written with what the checkpoint says of the newest batches."""
+        for batch in {self._checkpoint.last_committed(), self._checkpoint.last_planned()}:
+            if batch is not None and self._checkpoint.is_planned(batch):
+                self._require_agreed(self._made(batch))
 
     def _require_whole(self, said: list[TableFile]) -> None:
         """Check for what every batch of a merge has, as long as nobody filters it away."""

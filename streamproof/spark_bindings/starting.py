@@ -1,0 +1,182 @@
+"""Whether a query may go on: what its checkpoint, its notes and its channels say is compared.
+
+All of it is asked before Spark starts the query. So nothing is written if the answer is no, and the
+query can be started again once the cause is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
+from streamproof.spark_bindings.names import BatchId, Position
+from streamproof.spark_bindings.offsets import is_offset, require_own
+from streamproof.spark_bindings.provenance import BatchNotes, Made, Note
+from streamproof.spark_bindings.source import OUTSIDE
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSource:
+    """A streaming source of a plan, if it reads a channel.
+
+    Attributes
+    ----------
+    outside : its query is not one of the pipeline
+    """
+
+    path: Path
+    pipeline: str
+    channel: str
+    outside: bool
+
+
+def planned_sources(frame: DataFrame) -> list[PlannedSource | None]:
+    """List the sources of a plan in the order in which Spark keeps their offsets."""
+    found = _spark.channel_sources(frame, ("channel", "path", "pipeline", "reader"))
+    return [
+        None
+        if source is None
+        else PlannedSource(
+            Path(source["path"]),
+            source["pipeline"],
+            source["channel"],
+            outside=source["reader"] == OUTSIDE,
+        )
+        for source in found
+    ]
+
+
+def check_inputs(sources: Sequence[PlannedSource | None], checkpoint: Checkpoint) -> None:
+    """Check that a plan's sources are those that a checkpoint was written with, and go on.
+
+    Parameters
+    ----------
+    sources : in the order in which Spark meets them; None for those that read no channel
+
+    Raises
+    ------
+    WrongCheckpoint : if Spark would give a source the offset of another one
+    ChannelDamaged : if a channel lacks commits that were read, or some behind them
+    DamagedFile, LostFiles : if the checkpoint or the newest commit of a channel is not whole
+    """
+    checkpoint.check_readable()
+    planned = checkpoint.last_planned()
+    if planned is None:
+        return
+    for batch in (BatchId(planned - 1), planned):  # a batch under way begins where the last ended
+        if checkpoint.is_planned(batch):
+            _check_offsets(sources, checkpoint, batch)
+
+
+def _check_offsets(
+    sources: Sequence[PlannedSource | None], checkpoint: Checkpoint, batch: BatchId
+) -> None:
+    offsets = checkpoint.offsets(batch)
+    if len(offsets) != len(sources):
+        names = [source.channel if source else "no channel" for source in sources]
+        raise WrongCheckpoint(
+            f"the plan has {len(sources)} inputs ({', '.join(names)}), but the checkpoint "
+            f"{checkpoint.path} was written with {len(offsets)}: {offsets}. Spark knows inputs by "
+            "their order alone, so rows would be lost or doubled. Nothing was written. Give the "
+            "plan the inputs that it had, or begin with a new checkpoint"
+        )
+    for source, offset in zip(sources, offsets, strict=True):
+        if source is None:
+            if is_offset(offset):
+                raise WrongCheckpoint(
+                    f"the checkpoint {checkpoint.path} has {offset} for an input that reads no "
+                    "channel. Spark knows inputs by their order alone, and it has changed. "
+                    "Nothing was written. Give the plan its inputs in the order that it had"
+                )
+            continue
+        if offset is None:
+            continue
+        log = ChannelLog(source.path, source.pipeline)
+        position = require_own(offset, source.channel, log, outside=source.outside)
+        log.require_unbroken(position)
+
+
+class OutputCheck:
+    """Compares what a query has written with what its checkpoint says that it has run.
+
+    Parameters
+    ----------
+    query : its name
+    notes : of its batches
+    output : its output channel
+    """
+
+    def __init__(
+        self, query: str, checkpoint: Checkpoint, notes: BatchNotes, output: ChannelLog
+    ) -> None:
+        self._query, self._checkpoint = query, checkpoint
+        self._notes, self._output = notes, output
+
+    def check(self) -> None:
+        """Compare.
+
+        Raises
+        ------
+        WrongCheckpoint : if the checkpoint is gone, of another life, or older than the channel
+        ChannelDamaged : if the channel lacks rows that were written to it
+        FencedDriver : if a batch was made from something else than the checkpoint says
+        """
+        notes, made = self._notes.newest(), self._newest_made()
+        written = [*(note.made for note in notes), *([made] if made is not None else [])]
+        life = self._checkpoint.life()
+        for each in written:
+            if each.life != life:
+                raise self._wrong(
+                    f"batch {each.batch} was written by a life {each.life} of it, and the "
+                    f"checkpoint is {'of the life ' + life if life else 'gone'}"
+                )
+        planned = self._checkpoint.last_planned()
+        newest = max((each.batch for each in written), default=None)
+        if newest is not None and (planned is None or newest > planned):
+            raise self._wrong(f"it has written batch {newest}, and the checkpoint knows {planned}")
+        for each in written:
+            if self._checkpoint.is_planned(each.batch):
+                found = Made(each.life, each.batch, self._checkpoint.received(each.batch))
+                if found != each:
+                    where = f"what it has written to {self._output.path}"
+                    raise found.disagrees(each, self._query, where)
+        self._require_written(notes)
+
+    def _newest_made(self) -> Made | None:
+        """Find what the newest commit that a query of this pipeline has made was made from."""
+        for number in range(self._output.newest(), self._output.floor(), -1):
+            entry = self._output.entry(Position(number))
+            if entry.is_of_0_1_0:
+                return None  # so are all before it
+            if entry.made is not None and entry.pipeline == self._output.pipeline:
+                return entry.made
+        return None
+
+    def _require_written(self, notes: Sequence[Note]) -> None:
+        if not notes or notes[0].position is None:
+            return
+        # What came before the newest rows is there, since commits follow each other.
+        newest, position = notes[0], notes[0].position
+        if not self._output.is_commit(position, newest.commit):
+            there = self._output.has(position)
+            what = "has another commit" if there else f"ends at {self._output.newest()}"
+            raise ChannelDamaged(
+                f"query {self._query!r} has written up to batch {newest.made.batch} to "
+                f"{self._output.path}, its newest rows as commit {position}, but the channel "
+                f"{what}. It has lost rows, which the query does not make again. Nothing was "
+                "written. Put the commits back from a backup, or restore a snapshot"
+            )
+
+    def _wrong(self, what: str) -> WrongCheckpoint:
+        return WrongCheckpoint(
+            f"the checkpoint {self._checkpoint.path} of query {self._query!r} does not belong to "
+            f"the rows in {self._output.path}: {what}. It would write rows again, or leave some "
+            "out. Nothing was written. Put the checkpoint back, or restore a snapshot"
+        )

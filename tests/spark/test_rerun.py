@@ -1,0 +1,286 @@
+"""The batches that a restored query runs again end where those of the original ended.
+
+Without Spark but for the last test: its rounds are played here, its sources asked in any order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamproof.spark_bindings import Pipeline, Query, Replay, restore_snapshot, snapshot
+from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
+from streamproof.spark_bindings.provenance import NOTES_KEPT, RERUN_KEPT, BatchNotes, Made
+from streamproof.spark_bindings.rerun import RERUN_FILE, Rerun, RerunReader, write_rerun
+from streamproof.spark_bindings.snapshot import RecordedState
+from tests.spark.handmade import write
+from tests.spark.lives import feed, offset, two
+from tests.spark.waiting import SECONDS_MAX
+
+A, B, Q = ChannelName("a"), ChannelName("b"), QueryName("q")
+Ends = list[tuple[int, int]]
+
+
+class Rounds:
+    """Plays what Spark does: it asks all sources, and writes down a batch if one has something."""
+
+    def __init__(self, pipeline: Pipeline, ends: Ends, order: Sequence[int] = (0, 1)) -> None:
+        self.pipeline, self.order = pipeline, order
+        self.channels = [pipeline.channel("a"), pipeline.channel("b")]
+        self.place = pipeline.path / "queries" / "q"
+        counts = [{A: a, B: b} for a, b in ends]
+        writers = {
+            name: PipelineDirectory.open(pipeline.path).wiring.writer(name) for name in (A, B)
+        }
+        write_rerun(self.place, {A: Position(1)}, counts, writers)
+        self.offsets = [offset(self.channels[0], 1), offset(self.channels[1], 0)]
+        self.batches: Ends = []
+        self.start()
+        self._plan()
+
+    def start(self) -> None:
+        """Start the query: its sources' processes are new."""
+        self.readers = [
+            RerunReader(
+                rerun=str(self.place),
+                run=f"run-{len(self.batches)}",
+                path=str(channel.path),
+                pipeline=channel.log.pipeline,
+                channel=channel.name,
+                columns=["x"],
+                commits_max=1000,
+                rows_max=None,
+            )
+            for channel in self.channels
+        ]
+
+    def play(self, rounds: int, between: Callable[[], None] = lambda: None) -> Ends:
+        """Play rounds; give where batches have ended by now, in positions."""
+        for _ in range(rounds):
+            found = list(self.offsets)
+            for place in self.order:
+                found[place] = self.readers[place].latestOffset(self.offsets[place], None)
+                between()
+            if found != self.offsets:
+                self.offsets = found
+                self.batches.append((found[0]["position"], found[1]["position"]))
+                self._plan()
+        return self.batches
+
+    def _plan(self) -> None:
+        lines = [json.dumps(each) for each in self.offsets]
+        for kind, text in (("offsets", "\n".join(["v1", "{}", *lines])), ("commits", "v2\n{}")):
+            write(self.place / "checkpoint" / kind / str(len(self.batches)), text)
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    return two(tmp_path / "p")
+
+
+ORIGINAL: Ends = [(1, 0), (1, 2), (1, 2), (3, 2), (3, 3)]  # messages behind the cut, at (1, 0)
+POSITIONS: Ends = [(2, 0), (2, 2), (4, 2), (4, 3)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_batches_end_where_those_of_the_original_did(
+    pipeline: Pipeline, order: tuple[int, int]
+) -> None:
+    feed(pipeline.channel("a"), *range(6))
+    feed(pipeline.channel("b"), *range(5))
+    rounds = Rounds(pipeline, ORIGINAL, order)
+    assert rounds.play(20) == [*POSITIONS, (6, 5)]
+    feed(pipeline.channel("b"), 6)
+    assert rounds.play(1)[-1] == (6, 6)  # from then on as any reader
+
+
+def behind(path: Path) -> Pipeline:
+    """A pipeline whose second channel is what another query writes."""
+    return Pipeline(
+        path,
+        channels={"a": "x long", "b": "x long", "c": "x long", "s": "x long"},
+        queries=[
+            Query("first", ("s",), "b", plan=lambda rows: rows),
+            Query("q", ("a", "b"), "c", plan=lambda a, b: a.union(b)),
+        ],
+    )
+
+
+def feeder(channel: Channel) -> Channel:
+    """Give a channel as the query that writes it has it."""
+    return Channel(channel.path, channel.name, pipeline=channel.log.pipeline)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_batch_waits_until_all_of_it_is_there(tmp_path: Path, order: tuple[int, int]) -> None:
+    """Whatever comes between two questions, of one round a batch has all or nothing."""
+    made = behind(tmp_path / "p")
+    feed(made.channel("a"), *range(6))
+    waiting = list(range(5))
+    first = made.path / "queries" / "first"
+    write_rerun(first, {}, [{ChannelName("s"): 1}], {ChannelName("s"): None})  # not over
+
+    def one_more() -> None:
+        if waiting:
+            feed(feeder(made.channel("b")), waiting.pop(0))
+
+    rounds = Rounds(made, ORIGINAL, order)
+    assert rounds.play(30, one_more) == [*POSITIONS, (6, 5)]
+
+
+def test_a_restart_goes_on_with_it(pipeline: Pipeline) -> None:
+    feed(pipeline.channel("a"), *range(6))
+    feed(pipeline.channel("b"), *range(5))
+    rounds = Rounds(pipeline, ORIGINAL)
+    for _ in range(12):
+        rounds.play(3)
+        rounds.start()
+    assert rounds.batches == [*POSITIONS, (6, 5)]
+
+
+def test_a_marker_of_a_new_snapshot_ends_a_batch_before(pipeline: Pipeline) -> None:
+    feed(pipeline.channel("a"), 0, 1)
+    pipeline.snapshot()
+    feed(pipeline.channel("a"), 2, 3)
+    rounds = Rounds(pipeline, [(3, 0)])
+    assert rounds.play(9) == [(3, 0), (5, 0), (5, 1)]
+
+
+def test_a_plan_that_was_changed_is_not_waited_for(tmp_path: Path) -> None:
+    """The first query is over, and has given fewer messages than in the original."""
+    made = behind(tmp_path / "p")
+    feed(made.channel("a"), *range(3))
+    feed(made.channel("s"), 1, 2)
+    first = made.path / "queries" / "first"
+    write_rerun(first, {}, [{ChannelName("s"): 1}, {ChannelName("s"): 2}], {ChannelName("s"): None})
+    rounds = Rounds(made, [(1, 1), (2, 2)])
+    assert rounds.play(5) == []
+    for batch, end in enumerate((1, 2)):
+        line = json.dumps(offset(made.channel("s"), end))
+        write(first / "checkpoint" / "offsets" / str(batch), f"v1\n{{}}\n{line}")
+        write(first / "checkpoint" / "commits" / str(batch), "v2\n{}")
+        assert Rerun(first, made.channel("s").log.pipeline).is_over() == (batch == 1)
+        assert rounds.play(4) == ([] if batch == 0 else [(3, 0)])
+
+
+# --- what a restore notes ------------------------------------------------------------------------
+
+
+def snapshot_of(
+    pipeline: Pipeline, ends: Ends, monkeypatch: pytest.MonkeyPatch, *, kept: int = RERUN_KEPT
+) -> str:
+    """Take a snapshot by hand, at (1, 0); then batches end so, in positions."""
+    monkeypatch.setattr(snapshot, "sync_everything", lambda: None)
+    directory = PipelineDirectory.open(pipeline.path)
+    name = pipeline.snapshot()
+    state = RecordedState(BatchId(4), {A: Position(1), B: Position(0)})
+    directory.snapshots.save_state(name, ProcessName("q"), state)
+    copy = directory.snapshots.checkpoint(name, ProcessName("q"))
+    write(copy / "metadata", '{"id": "one"}')
+    write(copy / "offsets" / "4", "v1\n{}\n")
+    markers = {channel: pipeline.channel(channel).log.last() for channel in "abc"}
+    directory.snapshots.complete(name, pairs=[], markers=markers, channels=[])  # type: ignore[arg-type]
+    notes = BatchNotes(directory.query_path(Q) / "batches", "q", kept)
+    for number, (a, b) in enumerate(ends, start=5):
+        made = Made("one", BatchId(number), {A: Position(a), B: Position(b)})
+        notes.write(made, Position(number) if number % 2 else None, "name")
+    return name
+
+
+def noted(path: Path) -> Any:
+    file = path / "queries" / "q" / RERUN_FILE
+    return [(end["a"], end["b"]) for end in json.loads(file.read_text())["ends"]]
+
+
+def test_a_restore_notes_where_batches_ended(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        feed(pipeline.channel(name), 1, 2)
+    taken = snapshot_of(pipeline, [(2, 0), (3, 2), (4, 3), (5, 3)], monkeypatch)  # 3: the marker
+    for name in ("a", "b"):
+        feed(pipeline.channel(name), 3, 4)
+    restore_snapshot(pipeline.path, taken, into=tmp_path / "all")
+    assert noted(tmp_path / "all") == [(1, 0), (1, 2), (2, 2), (3, 2)]
+    restore_snapshot(pipeline.path, taken, into=tmp_path / "none", replay=Replay.NONE)
+    assert noted(tmp_path / "none") == [(1, 0), (1, 2)]  # what is not fed again, nobody waits for
+
+
+def test_notes_of_another_life_or_with_a_gap_are_not_used(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(pipeline.channel("a"), 1, 2, 3)
+    taken = snapshot_of(pipeline, [(2, 0), (3, 0)], monkeypatch)
+    (pipeline.path / "queries/q/batches/6.json").unlink()
+    restore_snapshot(pipeline.path, taken, into=tmp_path / "gap")
+    assert noted(tmp_path / "gap") == [(1, 0)]
+    (pipeline.path / "queries/q/batches/5.json").unlink()
+    restore_snapshot(pipeline.path, taken, into=tmp_path / "nothing")
+    assert not (tmp_path / "nothing/queries/q" / RERUN_FILE).exists()
+
+
+def test_batches_of_a_query_without_watermarks_end_where_they_like(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(pipeline.channel("a"), 1, 2, 3)
+    taken = snapshot_of(pipeline, [(2, 0), (3, 0)], monkeypatch, kept=NOTES_KEPT)
+    restore_snapshot(pipeline.path, taken, into=tmp_path / "restored")
+    assert not (tmp_path / "restored/queries/q" / RERUN_FILE).exists()
+
+
+# --- in Spark ------------------------------------------------------------------------------------
+
+
+def windows(rows: DataFrame) -> DataFrame:
+    timed = rows.withWatermark("ts", "10 seconds")
+    return timed.dropDuplicatesWithinWatermark(["x"]).select("x", "ts")
+
+
+def in_time(rows: DataFrame) -> DataFrame:
+    """Pass rows on that are not late, by the watermark of the batch before."""
+    return rows.withWatermark("ts", "5 seconds").dropDuplicates(["x", "ts"]).select("x", "ts")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("plan", [windows, in_time])
+def test_a_row_that_was_late_is_late_again(
+    spark: SparkSession, tmp_path: Path, plan: Callable[[DataFrame], DataFrame]
+) -> None:
+    row = "x long, ts timestamp"
+    made = Pipeline(
+        tmp_path / "p",
+        channels={"a": row, "b": row, "c": row},
+        queries=[
+            Query("q", ("a",), "b", plan=plan),
+            Query("r", ("b",), "c", plan=in_time),
+        ],
+    )
+
+    def append(pipeline: Pipeline, x: int, second: int) -> None:
+        table = pa.table({"x": [x], "ts": [datetime.fromtimestamp(second, UTC)]})
+        pipeline.channel("a").append(table)
+
+    append(made, 0, 10)
+    taken = made.snapshot()
+    with made.start(spark):
+        made.await_snapshot(taken, SECONDS_MAX)
+        for x, second in enumerate((20, 100, 21, 101, 22, 200, 102, 150), start=1):
+            append(made, x, second)
+            made.await_idle(SECONDS_MAX)
+    expected = made.channel("c").rows().to_pylist()
+    assert len(expected) < 9  # some were late
+    restored = made.restore(taken, into=tmp_path / "restored")
+    with restored.start(spark):
+        restored.await_idle(SECONDS_MAX)
+    assert restored.channel("c").rows().to_pylist() == expected
