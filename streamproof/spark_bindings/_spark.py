@@ -97,7 +97,8 @@ def channel_sources(frame: DataFrame, options: Sequence[str]) -> list[dict[str, 
 
     Parameters
     ----------
-    options : what to tell of each source that has the first of them; None stands for others
+    frame, options : the plan, and what to tell of each source that has the first of these; None
+        stands for others
     """
     leaves = _elements(_java(frame).queryExecution().analyzed().collectLeaves())
     found: list[dict[str, str] | None] = []

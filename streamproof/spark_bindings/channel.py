@@ -39,6 +39,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.failpoints import Failpoint, reached
+from streamproof.spark_bindings.log_checks import made_by, newest, require_unbroken
 from streamproof.spark_bindings.names import (
     BatchId,
     ChannelName,
@@ -90,7 +91,7 @@ class Channel:
         self._pipeline = pipeline
         self._table = open_table(path)
         # Of a power cut, it is the newest commit that has lost some of its lines.
-        self.log.require_unbroken(self.log.newest())
+        require_unbroken(self.log, newest(self.log))
         self._producers = Producers(self.log)
         self._lock = Lock()  # guards the handle: a feeder and a snapshot may write at once
         self.schema: pa.Schema = pa.schema(self._table.schema().to_arrow()).remove_metadata()
@@ -251,7 +252,7 @@ class Channel:
         ------
         FencedDriver : if it was made from something else
         """
-        found = self.log.made_by(made.life, made.batch)
+        found = made_by(self.log, made.life, made.batch)
         if found is not None and found.made is not None and found.made != made:
             where = f"commit {found.position} of channel {self.name!r}"
             raise made.disagrees(found.made, str(self.writer), where)

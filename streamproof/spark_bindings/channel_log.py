@@ -27,7 +27,7 @@ from streamproof.spark_bindings.data_files import read_file
 from streamproof.spark_bindings.durable import as_written, read_json
 from streamproof.spark_bindings.errors import ChannelDamaged, InconsistentCut, VacuumedRows
 from streamproof.spark_bindings.formats import FORMAT_KEY, format_of
-from streamproof.spark_bindings.names import BatchId, Position, SnapshotId
+from streamproof.spark_bindings.names import Position, SnapshotId
 from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
 
@@ -196,38 +196,10 @@ class ChannelLog:
     def last(self) -> Position:
         """Give the newest position; 0 for a channel that nothing was appended to."""
         if self._last_seen is None:
-            self._last_seen = self.newest()
+            self._last_seen = max([*committed_positions(self.path), self.floor()])
         while self.has(Position(self._last_seen + 1)):
             self._last_seen = Position(self._last_seen + 1)
         return self._last_seen
-
-    def newest(self) -> Position:
-        """Give the newest position as the directory says, whatever was seen before."""
-        return max([*committed_positions(self.path), self.floor()])
-
-    def is_commit(self, position: Position, name: str | None) -> bool:
-        """Tell whether the commit at a position has a name, as far as that is known.
-
-        0.1.0 gave few a name, and one that was compacted away does not tell it any more.
-        """
-        if not self.has(position):
-            return False
-        return name is None or position <= self.floor() or self.entry(position).commit == name
-
-    def require_unbroken(self, after: Position) -> None:
-        """Check that no commit behind a position is missing, and that the newest one is whole.
-
-        Raises
-        ------
-        ChannelDamaged : if one is missing: its readers would wait for it forever
-        DamagedFile : if the newest one is not what was written there
-        """
-        newest = self.newest()
-        for number in range(after + 1, newest):
-            if not self.has(Position(number)):
-                self.entry(Position(number))  # which says so
-        if newest > 0:
-            self.entry(newest)
 
     def find_marker(self, snapshot: SnapshotId, lane: int = 0) -> Position | None:
         """Give the position of a snapshot's marker in a lane, from the newest commit backward."""
@@ -235,14 +207,6 @@ class ChannelLog:
             entry = self.entry(Position(number))
             if entry.marker == snapshot and entry.lane == lane:
                 return Position(number)
-        return None
-
-    def made_by(self, life: str, batch: BatchId) -> Entry | None:
-        """Find the commit of a batch, from the newest backward; None if there is none."""
-        for number in range(self.last(), self.floor(), -1):
-            entry = self.entry(Position(number))
-            if entry.transactions.get(life) == batch:
-                return entry
         return None
 
     def batch_end(
@@ -255,11 +219,7 @@ class ChannelLog:
     ) -> Position:
         """Choose where a batch that starts behind `after` ends: at a marker, and never past it.
 
-        Gives `after` if there is nothing new.
-
-        Parameters
-        ----------
-        at_markers : False for who takes no part in snapshots
+        Gives `after` if there is nothing new. Who takes no part in snapshots passes markers.
         """
         position, rows = after, 0
         while position - after < commits_max and self.has(Position(position + 1)):

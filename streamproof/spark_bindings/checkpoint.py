@@ -67,10 +67,6 @@ class Checkpoint:
             )
         return str(metadata["id"])
 
-    def life(self) -> str | None:
-        """Give what `identity` gives; None if the query has never started."""
-        return self.identity() if (self.path / "metadata").exists() else None
-
     def is_planned(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has chosen what a batch reads, and still knows it."""
         return (self.path / "offsets" / str(batch_id)).exists()

@@ -17,6 +17,7 @@ from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
 from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.log_checks import is_commit, newest
 from streamproof.spark_bindings.names import Position
 
 Offset = dict[str, Any]
@@ -44,6 +45,7 @@ def require_own(offset: Offset, channel: str, log: ChannelLog, *, outside: bool)
 
     Parameters
     ----------
+    offset, channel, log : what Spark hands to a source, and which channel that reads
     outside : the reader is no query of the pipeline
 
     Raises
@@ -85,11 +87,11 @@ def _require_there(position: Position, commit: str | None, channel: str, log: Ch
     if not log.has(position):
         raise ChannelDamaged(
             f"the reader of channel {channel!r} has read up to commit {position}, but the newest "
-            f"in {log.path} is {log.newest()}. The channel has lost commits, and the next rows "
+            f"in {log.path} is {newest(log)}. The channel has lost commits, and the next rows "
             "would take their place and be skipped. Nothing was written. Put the commits back "
             "from a backup, or restore a snapshot"
         )
-    if not log.is_commit(position, commit):
+    if not is_commit(log, position, commit):
         found = log.entry(position).commit
         raise ChannelDamaged(
             f"the reader of channel {channel!r} has read up to commit {position}, named {commit}, "

@@ -16,6 +16,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
+from streamproof.spark_bindings.log_checks import is_commit, newest, require_unbroken
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.offsets import is_offset, require_own
 from streamproof.spark_bindings.provenance import BatchNotes, Made, Note
@@ -100,7 +101,7 @@ def _check_offsets(
             continue
         log = ChannelLog(source.path, source.pipeline)
         position = require_own(offset, source.channel, log, outside=source.outside)
-        log.require_unbroken(position)
+        require_unbroken(log, position)
 
 
 class OutputCheck:
@@ -130,7 +131,8 @@ class OutputCheck:
         """
         notes, made = self._notes.newest(), self._newest_made()
         written = [*(note.made for note in notes), *([made] if made is not None else [])]
-        life = self._checkpoint.life()
+        has_begun = (self._checkpoint.path / "metadata").exists()
+        life = self._checkpoint.identity() if has_begun else None
         for each in written:
             if each.life != life:
                 raise self._wrong(
@@ -138,9 +140,9 @@ class OutputCheck:
                     f"checkpoint is {'of the life ' + life if life else 'gone'}"
                 )
         planned = self._checkpoint.last_planned()
-        newest = max((each.batch for each in written), default=None)
-        if newest is not None and (planned is None or newest > planned):
-            raise self._wrong(f"it has written batch {newest}, and the checkpoint knows {planned}")
+        last = max((each.batch for each in written), default=None)
+        if last is not None and (planned is None or last > planned):
+            raise self._wrong(f"it has written batch {last}, and the checkpoint knows {planned}")
         for each in written:
             if self._checkpoint.is_planned(each.batch):
                 found = Made(each.life, each.batch, self._checkpoint.received(each.batch))
@@ -151,7 +153,7 @@ class OutputCheck:
 
     def _newest_made(self) -> Made | None:
         """Find what the newest commit that a query of this pipeline has made was made from."""
-        for number in range(self._output.newest(), self._output.floor(), -1):
+        for number in range(newest(self._output), self._output.floor(), -1):
             entry = self._output.entry(Position(number))
             if entry.is_of_0_1_0:
                 return None  # so are all before it
@@ -163,12 +165,12 @@ class OutputCheck:
         if not notes or notes[0].position is None:
             return
         # What came before the newest rows is there, since commits follow each other.
-        newest, position = notes[0], notes[0].position
-        if not self._output.is_commit(position, newest.commit):
+        note, position = notes[0], notes[0].position
+        if not is_commit(self._output, position, note.commit):
             there = self._output.has(position)
-            what = "has another commit" if there else f"ends at {self._output.newest()}"
+            what = "has another commit" if there else f"ends at {newest(self._output)}"
             raise ChannelDamaged(
-                f"query {self._query!r} has written up to batch {newest.made.batch} to "
+                f"query {self._query!r} has written up to batch {note.made.batch} to "
                 f"{self._output.path}, its newest rows as commit {position}, but the channel "
                 f"{what}. It has lost rows, which the query does not make again. Nothing was "
                 "written. Put the commits back from a backup, or restore a snapshot"

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.errors import ChannelDamaged, FencedDriver, WrongCheckpoint
+from streamproof.spark_bindings.log_checks import newest
 from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from tests.spark.handmade import names
@@ -175,16 +176,16 @@ def test_a_pair_with_a_rewritten_plan(
 def test_a_pair_whose_channels_have_lost_commits(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "p"
     with pair_run(path, spark) as pair:
-        pair.begin_here(Copy.A)
+        own = pair.begin_here(Copy.A)
         pair.feed(4)
-        pair.await_output()
-        pair.here[0].stop()
+        await_that(lambda: copies.is_complete(pair.pipeline, 4), "all rows", lambda: own.failure)
+        own.stop()
     for name in ("left", "totals"):
         channel = pair.pipeline.channel(name)
-        newest = channel.log.newest()
-        (file,) = channel.path.glob(f"_delta_log/*{newest}.json")
+        last = newest(channel.log)
+        (file,) = channel.path.glob(f"_delta_log/*{last}.json")
         kept = file.read_text()
-        lose(channel, newest)
+        lose(channel, last)
         with pytest.raises(ChannelDamaged, match="has lost|ends at"):
             run_copy(copies.pair(path), "totals", Copy.A, lambda: spark)
         file.write_text(kept)
@@ -211,7 +212,7 @@ def test_a_channel_that_lost_its_newest_commit_between_two_queries(
     assert run(spark, made) == [1, 2]
     middle = made.channel("b")
     kept = pa.table(middle.rows())
-    lose(middle, middle.log.newest())
+    lose(middle, newest(middle.log))
     with pytest.raises(ChannelDamaged, match="channel 'b'|as commit 2"):
         made.start(spark)
     assert kept.num_rows == 2

@@ -8,6 +8,7 @@ from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import as_written, read_json, write_json
 from streamproof.spark_bindings.errors import ChannelDamaged
+from streamproof.spark_bindings.log_checks import is_commit, newest
 from streamproof.spark_bindings.names import BatchId, Position, Turn
 from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.standby.order_log import OrderLog
@@ -41,10 +42,10 @@ class DeliveredNote:
             return
         with as_written(self._path):
             position, commit = Position(stored["position"]), stored["commit"]
-        if self._output.is_commit(position, commit):
+        if is_commit(self._output, position, commit):
             return
         there = self._output.has(position)
-        what = "has another commit" if there else f"ends at {self._output.newest()}"
+        what = "has another commit" if there else f"ends at {newest(self._output)}"
         raise ChannelDamaged(
             f"turn {stored['turn']} was delivered to {self._output.path} as commit {position}, but "
             f"the channel {what}. It has lost rows, and no copy keeps them any more. Nothing was "
@@ -58,6 +59,7 @@ def check_turns(query: str, checkpoint: Checkpoint, order: OrderLog, output: Cha
     Parameters
     ----------
     query, output : whose copy it is, and where its pair delivers
+    checkpoint, order : the copy's, and the log that it shares with its twin
 
     Raises
     ------
@@ -76,7 +78,7 @@ def check_turns(query: str, checkpoint: Checkpoint, order: OrderLog, output: Cha
 
 def _check_newest(query: str, checkpoint: Checkpoint, output: ChannelLog) -> None:
     """Compare the newest turn that this pair has delivered."""
-    for number in range(output.newest(), output.floor(), -1):
+    for number in range(newest(output), output.floor(), -1):
         entry = output.entry(Position(number))
         if entry.is_of_0_1_0:
             return
