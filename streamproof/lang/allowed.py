@@ -21,6 +21,7 @@ _BUILTINS = {
 _LIBRARY = {
     "collections": {"namedtuple", "deque", "OrderedDict", "defaultdict", "Counter", "ChainMap"},
     "contextlib": {"suppress", "contextmanager", "nullcontext", "closing", "ExitStack"},
+    "copy": {"copy", "deepcopy"},
     "dataclasses": {
         "replace", "field", "fields", "asdict", "astuple", "is_dataclass", "dataclass",
         "FrozenInstanceError", "MISSING",

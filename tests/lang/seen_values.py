@@ -8,7 +8,6 @@ Each would go another way in a plain run than on values of which nothing is know
 from __future__ import annotations
 
 import collections.abc
-import copy
 import functools
 import numbers
 import operator
@@ -252,10 +251,6 @@ def truth_of_a_map(model, s, p):
 
 def truth_of_a_member(model, s, p):
     return replace(s, flag=bool(s.color))
-
-
-def copied(model, s, p):
-    return replace(s, n=copy.copy(s.n))
 
 
 def pickled(model, s, p):
