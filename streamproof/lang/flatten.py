@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from streamproof.lang.expr import Var
 from streamproof.lang.fork import Ending, Path
 from streamproof.lang.form import ClaimForm, Update, Variable
 from streamproof.lang.map import Map
+from streamproof.lang.records import refuse_more_than_fields
 from streamproof.lang.refusals import untraceable
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, Sort
@@ -56,7 +56,7 @@ def updates_of(
                     f"it gives {after!r} where a {cls.__name__} belongs",
                     "Return the whole next state, as by dataclasses.replace(state, ...)",
                 )
-            _refuse_more_than_fields(after, fields)
+            refuse_more_than_fields(after)
             for field, part in fields:
                 old = None if before is None else getattr(before, field)
                 yield from updates_of(part, dotted(name, field), getattr(after, field), old, keys)
@@ -79,12 +79,3 @@ def updates_of(
             new = lift(after, sort)
             if before is None or new != lift(before, sort):
                 yield Update(name, keys, new)
-
-
-def _refuse_more_than_fields(record: Any, fields: tuple[tuple[str, Sort], ...]) -> None:
-    for name in getattr(record, "__dict__", {}).keys() - {name for name, _ in fields}:
-        if not isinstance(getattr(type(record), name, None), functools.cached_property):
-            raise untraceable(
-                f"it gives a {type(record).__name__} that keeps {name}, which is no field of it",
-                "Declare a field for it, or compute it in a property",
-            )

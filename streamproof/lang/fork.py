@@ -32,7 +32,7 @@ from streamproof.lang.refusals import (
     refused_error,
     untraceable,
 )
-from streamproof.lang.runs import Run, current_run, running
+from streamproof.lang.runs import Run, Unending, current_run, running
 from streamproof.lang.watch import watching
 
 PATHS_MAX = 256
@@ -166,8 +166,15 @@ def _run_path(function: Callable[[], Any], name: str, run: Run) -> tuple[Ending,
         try:
             with watching():
                 ended = _run_once(function, name)
+        except Unending:
+            if run.outer is not None and run.outer.is_unending:
+                raise
+            refused = run.refusal or run.doubt
+            assert refused is not None, "a path is stopped for its refusals"
+            raise refused from None
         except Untraceable as error:
-            noted(error)
+            if error is not run.doubt:
+                noted(error)
             raise (run.refusal or error) from None
         _refuse_change(run, name, function)
     refused = run.refusal or run.doubt

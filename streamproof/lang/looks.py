@@ -47,11 +47,17 @@ class Use:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something that may not mean the same for symbolic values as for plain ones."""
+    """Something that may not mean the same for symbolic values as for plain ones.
+
+    Attributes
+    ----------
+    ends : whether Python itself may refuse it, in other words
+    """
 
     line: int
     what: str
     remedy: str
+    ends: bool = False
 
 
 def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
@@ -64,8 +70,9 @@ def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
     code = frame.f_code
     doubts = list(_in_itself(code))
     found = [*_uses(code, frame.f_globals, frame.f_builtins), *_enclosed(frame)]
-    found += _class_attributes(code, frame)
-    for use in found:
+    given = list(_arguments(frame))
+    found += _class_attributes(code, [*found, *given])
+    for use in [*found, *(use for use in given if _is_callable_as_it_is(use.value))]:
         doubt = _doubt_about(use)
         if doubt is not None:
             doubts.append(doubt)
@@ -89,7 +96,7 @@ def _instructions(code: CodeType) -> Iterator[Doubt]:
             case "STORE_GLOBAL" | "DELETE_GLOBAL":
                 yield Doubt(line, f"it changes the global variable {name}", _KEPT)
             case "STORE_ATTR" | "DELETE_ATTR" if code.co_name not in _MAKING:
-                yield Doubt(line, f"it changes the attribute {name} of an object", _KEPT)
+                yield Doubt(line, f"it changes the attribute {name} of an object", _KEPT, True)
             case "IMPORT_NAME":
                 yield Doubt(line, f"it imports {name}", "Import it at the head of the file")
             case "LOAD_ATTR" | "LOAD_METHOD" | "LOAD_SUPER_ATTR" if _is_special(name):
@@ -125,19 +132,28 @@ def _is_special(name: object) -> bool:
 
 def _uses(code: CodeType, names: dict[str, Any], builtin: Any) -> Iterator[Use]:
     """List what a function uses by its global names, and by attributes of modules and classes."""
-    value: Any = _NO_VALUE
+    found: Use | None = None
     for instruction, line in _lines(code):
         name = instruction.argval
+        if instruction.opname in ("CACHE", "PRECALL", "PUSH_NULL"):
+            continue
+        if instruction.opname in _ATTRIBUTES and _has_parts(found):
+            assert found is not None
+            if not isinstance(found.value, ModuleType):
+                yield found
+            found = Use(line, name, _part(found.value, name))
+            continue
+        if found is not None and found.value is not _NO_VALUE:
+            yield found
+        found = None
         if instruction.opname in _GLOBALS and not str(name).startswith("@py"):  # pytest's own
-            value = names.get(name, builtin.get(name, _NO_VALUE))
-            if value is not _NO_VALUE:
-                yield Use(line, name, value)
-        elif instruction.opname in _ATTRIBUTES and isinstance(value, ModuleType | type):
-            value = _part(value, name)
-            if value is not _NO_VALUE:
-                yield Use(line, name, value)
-        elif instruction.opname not in ("CACHE", "PRECALL", "PUSH_NULL"):
-            value = _NO_VALUE
+            found = Use(line, name, names.get(name, builtin.get(name, _NO_VALUE)))
+    if found is not None and found.value is not _NO_VALUE:
+        yield found
+
+
+def _has_parts(use: Use | None) -> bool:
+    return use is not None and isinstance(use.value, ModuleType | type)
 
 
 def _part(value: Any, name: str) -> Any:
@@ -157,21 +173,45 @@ def _enclosed(frame: FrameType) -> Iterator[Use]:
                 yield Use(code.co_firstlineno, name, values[name])
 
 
-def _class_attributes(code: CodeType, frame: FrameType) -> list[Use]:
-    """List what the classes of its arguments have under the names that a function uses."""
-    argument_count = code.co_argcount + code.co_kwonlyargcount
-    values = frame.f_locals
-    given = [values.get(name) for name in code.co_varnames[:argument_count]]
-    found = []
-    for value in given:
-        cls = value if isinstance(value, type) else type(value)
-        if cls.__module__ == "builtins" or cls.__module__.startswith(f"{language.__name__}."):
-            continue
+def _arguments(frame: FrameType) -> Iterator[Use]:
+    """List a function's arguments: the defaults of some are from outside."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    for name in code.co_varnames[:count]:
+        if name in frame.f_locals:
+            yield Use(code.co_firstlineno, name, frame.f_locals[name])
+
+
+def _is_callable_as_it_is(value: Any) -> bool:
+    kind = type(value)
+    return issubclass(kind, type | types.BuiltinFunctionType | types.MethodDescriptorType)
+
+
+def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
+    """List what classes have under the names that a function uses: of what it is given and uses."""
+    for cls in _classes([use.value for use in uses]):
         for name in code.co_names:
             part = inspect.getattr_static(cls, name, _NO_VALUE)
-            is_called_as_it_is = isinstance(part, types.BuiltinFunctionType | type)
-            if part is not _NO_VALUE and (is_called_as_it_is or not hasattr(type(part), "__get__")):
-                found.append(Use(code.co_firstlineno, name, part))
+            part = getattr(part, "__func__", part)
+            is_plain = _is_callable_as_it_is(part) or not hasattr(type(part), "__get__")
+            if part is not _NO_VALUE and is_plain:
+                yield Use(code.co_firstlineno, name, part)
+
+
+def _classes(values: list[Any]) -> set[type]:
+    """List the users' classes of values, and of the fields of records."""
+    found: set[type] = set()
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        cls = value if isinstance(value, type) else type(value)
+        if cls in found or cls.__module__ == "builtins" or _is_from_library(cls):
+            continue
+        if cls.__module__.startswith(f"{language.__name__}."):
+            continue
+        found.add(cls)
+        if dataclasses.is_dataclass(cls) and cls is not value:
+            waiting += [getattr(value, part.name, None) for part in dataclasses.fields(cls)]
     return found
 
 
@@ -180,8 +220,10 @@ def _class_attributes(code: CodeType, frame: FrameType) -> list[Use]:
 
 def _doubt_about(use: Use) -> Doubt | None:
     kind = type(use.value)
-    if isinstance(use.value, type):
+    if issubclass(kind, type):
         return _doubt_about_class(use, use.value)
+    if kind is ModuleType:
+        return _refused(use, use.value)
     if kind is FunctionType:
         return _doubt_about_function(use, use.value)
     if kind is functools._lru_cache_wrapper:  # noqa: SLF001 - the class of what @cache makes

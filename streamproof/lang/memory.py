@@ -14,6 +14,8 @@ from enum import Enum
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Literal, TypeAlias
 
+from streamproof.lang.origin import Origin, origin_of
+
 _UNCHANGING = (str, bytes, int, float, complex, Enum, type, ModuleType, CodeType, property)
 _LISTED = (list, tuple, set, frozenset, deque)
 _EMPTY = object()
@@ -93,6 +95,10 @@ def _inside(value: Any) -> Iterator[Any]:
         yield from value
     elif kind is CellType:
         yield _content(value)
+    elif kind is FunctionType and origin_of(value.__code__) is Origin.STANDARD_LIBRARY:
+        # Such as one of `singledispatch`, which remembers what it has found.
+        yield from (cell for cell in value.__closure__ or () if _is_function(cell))
+        return
     elif kind is FunctionType:
         yield from value.__closure__ or ()
         yield from value.__defaults__ or ()
@@ -105,6 +111,10 @@ def _inside(value: Any) -> Iterator[Any]:
     elif kind is functools.partial:
         yield from (value.func, *value.args, *value.keywords.values())
     yield from _attributes(value)
+
+
+def _is_function(cell: CellType) -> bool:
+    return type(_content(cell)) is FunctionType
 
 
 def _content(cell: CellType) -> Any:

@@ -15,6 +15,13 @@ from streamproof.lang.memory import Memory
 from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import EnumSort
 
+REFUSALS_MAX = 100
+"""How often a path may go on after a refusal, before it is stopped."""
+
+
+class Unending(BaseException):
+    """A path catches its refusals and tries again."""
+
 
 @dataclass
 class Run:
@@ -25,6 +32,7 @@ class Run:
     prefix : the questions that will be asked first, and the answers to follow
     outer : the run that this one is inside of: a lambda's, inside its function's
     refusal : the first thing on the way that has no symbolic reading, whoever caught it
+    refusals : how many there were
     doubt : the first thing in code on the way that may see that a value is symbolic
     memory : what may not change on the way
     entered : the code that has been looked at, in order
@@ -38,6 +46,7 @@ class Run:
     premises: list[tuple[Site, Expr]] = field(default_factory=list)
     refusal: Untraceable | None = None
     doubt: Untraceable | None = None
+    refusals: int = 0
     memory: Memory = field(default_factory=Memory)
     entered: dict[object, CodeType] = field(default_factory=dict)
 
@@ -67,12 +76,24 @@ class Run:
     def refuse(self, error: Untraceable) -> None:
         """Note a refusal here and further out: no `except` on the way can take it back."""
         self.refusal = self.refusal or error
+        self._count()
         if self.outer is not None:
             self.outer.refuse(error)
+
+    def _count(self) -> None:
+        self.refusals += 1
+        if self.is_unending:
+            raise Unending
+
+    @property
+    def is_unending(self) -> bool:
+        """Whether it goes on and on after refusals."""
+        return self.refusals > REFUSALS_MAX
 
     def doubt_it(self, error: Untraceable) -> None:
         """Note what code on the way may see; a refusal, which names what it did, goes first."""
         self.doubt = self.doubt or error
+        self._count()
         if self.outer is not None:
             self.outer.doubt_it(error)
 

@@ -96,7 +96,7 @@ def _plain_class(expr: Expr) -> type:
         case EnumSort(cls):
             return cls
         case ElementSort():
-            if not is_visible("__class__", 3):
+            if not is_visible("the class of an element", 3):  # not even by the library
                 raise untraceable(
                     f"it asks for the class of the element {expr}, which is open: a Domain may be "
                     "given elements of any class",

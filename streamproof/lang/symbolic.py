@@ -14,7 +14,13 @@ from streamproof.lang.errors import StreamproofError
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.fork import Ending, Path, ask_premise, break_claim, fresh_name, paths
 from streamproof.lang.map import Map
-from streamproof.lang.records import assembled, refuse_own_equality
+from streamproof.lang.records import (
+    are_like_tuples,
+    assembled,
+    changed_record,
+    changed_tuple,
+    refuse_own_equality,
+)
 from streamproof.lang.refusals import quantifiers_over, untraceable
 from streamproof.lang.runs import current_run
 from streamproof.lang.scalars import (
@@ -270,12 +276,17 @@ def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
     if isinstance(value, SymbolicMap):
         return SymbolicMap(value.variables, substitute_value(value.body, replacement))
     if isinstance(value, tuple):
-        return tuple(substitute_value(part, replacement) for part in value)
+        return changed_tuple(value, (substitute_value(part, replacement) for part in value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _record(
-            type(value), lambda name: substitute_value(getattr(value, name), replacement)
+        return changed_record(
+            value, lambda name: substitute_value(getattr(value, name), replacement)
         )
-    return value
+    if value is None or isinstance(value, bool | int | str | Enum | Element | Domain):
+        return value
+    raise untraceable(
+        f"it keeps {value!r} in a map, of which it is not known how it depends on the key",
+        "Let a map have numbers, truth values, members, elements, maps, tuples or frozen records",
+    )
 
 
 def equal_values(left: Any, right: Any) -> Expr:
@@ -306,15 +317,15 @@ def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
     if isinstance(then, SymbolicMap) and isinstance(otherwise, SymbolicMap):
         body = otherwise[_as_key(then.variables)]
         return SymbolicMap(then.variables, choose_value(condition, then.body, body))
-    if isinstance(then, tuple) and isinstance(otherwise, tuple) and len(then) == len(otherwise):
+    if are_like_tuples(then, otherwise):
         pairs = zip(then, otherwise, strict=True)
-        return tuple(choose_value(condition, left, right) for left, right in pairs)
+        return changed_tuple(then, (choose_value(condition, *pair) for pair in pairs))
     if _is_scalar(then) and _is_scalar(otherwise):
         sort = then.expr.sort if is_symbolic(then) else _sort_beside(then, otherwise)
         return scalar(ex.choose(condition, lift(then, sort), lift(otherwise, sort)))
     if type(then) is type(otherwise) and dataclasses.is_dataclass(then):
-        return _record(
-            type(then),
+        return changed_record(
+            then,
             lambda name: choose_value(condition, getattr(then, name), getattr(otherwise, name)),
         )
     if isinstance(then, str) and then == otherwise:  # the name of a property's conjunct
@@ -332,10 +343,6 @@ def _sort_beside(plain: Any, other: Any) -> ScalarSort:
 
 def _is_scalar(value: Any) -> bool:
     return is_symbolic(value) or isinstance(value, bool | int | Enum | Element)
-
-
-def _record(cls: type[Any], part: Callable[[str], Any]) -> Any:
-    return assembled(cls, {field.name: part(field.name) for field in dataclasses.fields(cls)})
 
 
 def merged(

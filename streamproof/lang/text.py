@@ -13,11 +13,13 @@ import linecache
 from types import FrameType
 from typing import Any, TypeAlias
 
-from streamproof.lang.guarded import is_guarded
+from streamproof.lang.guarded import RUNS_A_PATH, is_guarded
 from streamproof.lang.origin import Origin, is_aside, is_users, origin_of
 
 _REASON = "_answer"
 """The function of the tracer that asks a property for its answer."""
+_CALLING = (RUNS_A_PATH, "<lambda>", "<genexpr>")
+"""Functions of the language that call what they are given, such as `str` itself."""
 _BUILDERS = {"str", "repr", "format", "join"}
 
 
@@ -30,11 +32,16 @@ def may_tell(frame: FrameType | None) -> bool:
     """
     is_detail = False
     while frame is not None and not is_users(frame) and not _is_language(frame):
-        is_detail = is_detail or is_aside(frame.f_code.co_filename)
+        is_detail = is_detail or _is_of_a_claim(frame)
         frame = frame.f_back
     if frame is None or _is_language(frame):
-        return True
+        return frame is None or frame.f_code.co_name not in _CALLING
     return not is_guarded(frame) if is_detail else _is_told(frame)
+
+
+def _is_of_a_claim(frame: FrameType) -> bool:
+    code = frame.f_code
+    return is_aside(code.co_filename) or code.co_name == "assert_never"
 
 
 def _is_language(frame: FrameType) -> bool:

@@ -97,10 +97,14 @@ def _enter(frame: FrameType) -> None:
     if runs_aside(frame):
         return
     doubts, uses = doubts_about(frame)
-    for doubt in doubts:
-        run.doubt_it(refused_at(code, doubt.line, doubt.what, doubt.remedy))
     for use in uses:
         run.memory.watch(use.value, (code, use.line))
+    errors = [refused_at(code, doubt.line, doubt.what, doubt.remedy) for doubt in doubts]
+    for error in errors:
+        run.doubt_it(error)
+    for error, doubt in zip(errors, doubts, strict=True):
+        if not doubt.ends:  # it might go on for ever, as a loop until two values are the same one
+            raise error
 
 
 def _enter_library(frame: FrameType) -> None:

@@ -11,7 +11,7 @@ import itertools
 import operator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, fields, is_dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from streamproof.lang import Disabled, Map, exists, forall, require
 from tests.lang.refused import Big, Color, S, Small
@@ -350,6 +350,21 @@ def message_of_a_guard(model, s, p):
 
 
 # --------------------------------------------------------------------------- lambdas
+
+
+def named_tuples_in_a_map(model, s, p):
+    pairs = s.m.map(lambda n: Pair(n, right=1) if n > 0 else Pair(0, n))
+    return replace(s, n=pairs[p].left + pairs[s.owner].right)
+
+
+def every_member_is_known(model, s, p):
+    match s.color:
+        case Color.RED:
+            return replace(s, n=1)
+        case Color.GREEN:
+            return replace(s, n=2)
+        case other:
+            assert_never(other)
 
 
 def variable_around_a_lambda(model, s, p):

@@ -259,3 +259,44 @@ def dict_outside_of_a_lambda(model, s, p):
     found = {}
     flag = exists(model.ps, lambda q: found.update(last=s.m[q]) or True)
     return replace(s, flag=flag, n=found.get("last", 0))
+
+
+# --------------------------------------------------------------------------- never ending
+
+
+def tries_for_ever(model, s, p):
+    while True:
+        try:
+            return replace(s, n=s.n // 2)
+        except Exception:
+            continue
+
+
+def tries_a_lambda_for_ever(model, s, p):
+    while True:
+        try:
+            return replace(s, m=s.m.map(lambda n: n // 2))
+        except Exception:
+            continue
+
+
+def counts_up_to_the_same_object(model, s, p):
+    n = 0
+    while n is not s.n:
+        n += 1
+    return replace(s, n=n)
+
+
+# --------------------------------------------------------------------------- kept in maps
+
+
+def list_in_a_map(model, s, p):
+    return replace(s, n=s.m.map(lambda n: [n])[p][0])
+
+
+def function_in_a_map(model, s, p):
+    return replace(s, n=s.m.map(lambda n: lambda: n)[p]())
+
+
+def generator_in_a_map(model, s, p):
+    return replace(s, n=next(s.m.map(lambda n: (k for k in (n,)))[p]))

@@ -33,6 +33,7 @@ class Kept:
 @dataclass(frozen=True)
 class Tools:
     kind: object = type
+    look = staticmethod(type)
 
 
 TOOLS = Tools()
