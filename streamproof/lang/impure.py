@@ -60,7 +60,10 @@ def _own_initial_states(cls: Any) -> list[Any]:
 
 def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     """List what is impure in one function: line, what it does, and what to write instead."""
-    line = part.code.co_firstlineno
+    line, function = part.code.co_firstlineno, part.function
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if told := _source(default):
+            yield line, f"has a default argument that is {told}", _IN_STATE
     known = {instruction.offset: value for instruction, value in part.values}
     owner: Any = None  # what the instruction before has loaded
     for instruction in dis.get_instructions(part.code):
@@ -74,6 +77,8 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
             yield line, f"calls {name}", _INSTEAD_OF[name]
         if value is not None and (told := _source(value)):
             yield line, f"uses {told}", _AS_PARAMETER
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and name == "__hash__":
+            yield line, "calls __hash__", _NO_HASH
         if name in _MOMENTS and isinstance(owner, type) and issubclass(owner, dt.date):
             yield line, f"calls {owner.__name__}.{name}", _AS_PARAMETER
         owner = value if value is not None else owner if instruction.opname == "CACHE" else None
@@ -92,7 +97,8 @@ def _source(value: Any) -> str | None:
         return "a file's path"
     bound = getattr(value, "__self__", None) if not isinstance(value, type) else None
     for owner in (value, bound):
-        if isinstance(owner, random.Random):
+        is_random = type(owner).__module__.startswith("numpy.random")
+        if is_random or isinstance(owner, random.Random):
             return "a source of random numbers"
     if hasattr(type(value), "__next__"):
         return f"the iterator {value!r}, which goes on at each call"

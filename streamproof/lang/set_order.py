@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from types import CodeType, FunctionType
+from typing import Any, TypeAlias
 
+from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.reached import Reached
 
 _MAKERS = ("set", "frozenset")
@@ -22,19 +24,25 @@ _BLIND_WITHOUT_KEY = ("sorted", "min", "max")
 _MAKES_LIST = ("list", "tuple", "iter", "next", "dict", "reversed", "deque")
 _GOES_THROUGH = ("enumerate", "zip", "map", "filter", "str", "repr")
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
+Handed: TypeAlias = tuple[tuple[CodeType, str], ...]
+"""Functions that were given a set, and the parameters that they call it by."""
 _INSTEAD = "Go through sorted(...) of it, or a tuple, or a Map over a Domain"
 
 
 def find_use_of_order(part: Reached, cls: type[Any]) -> Iterator[tuple[int, str, str]]:
     """List where a function lets the order of a set decide: line, what it does, what to write."""
     if part.code is part.function.__code__:
-        for tree in _trees_of(part.code.co_filename).get(part.code.co_firstlineno, ()):
-            for node in _Finder(part, cls).uses(tree):
+        for tree in _trees_of(part.code):
+            for node in _Finder(part.names, cls).uses(tree):
                 yield node.lineno, f"uses the order of a set ({ast.unparse(node)})", _INSTEAD
 
 
+def _trees_of(code: CodeType) -> list[ast.AST]:
+    return _functions_in(code.co_filename).get(code.co_firstlineno, [])
+
+
 @functools.cache
-def _trees_of(path: str) -> dict[int, list[ast.AST]]:
+def _functions_in(path: str) -> dict[int, list[ast.AST]]:
     """Read the functions of a file, by the lines on which they begin; none if there is no file."""
     try:
         module = ast.parse("".join(linecache.getlines(path)))
@@ -50,9 +58,9 @@ def _trees_of(path: str) -> dict[int, list[ast.AST]]:
 
 
 class _Finder:
-    def __init__(self, part: Reached, cls: type[Any]) -> None:
-        self.names, self.cls = part.names, cls
-        self.own: set[str] = set()  # variables that hold a set
+    def __init__(self, names: Mapping[str, Any], cls: type[Any], handed: Handed = ()) -> None:
+        self.names, self.cls, self.handed = names, cls, handed
+        self.own = {name for _, name in handed}  # variables that hold a set
 
     def uses(self, tree: ast.AST) -> Iterator[ast.expr]:
         """List the expressions that depend on the order of a set."""
@@ -102,11 +110,14 @@ class _Finder:
             case ast.comprehension():
                 return iterated_by(parents[parent], parents)
             case ast.Call(ast.Name(name), arguments) if node in arguments:
-                return name in (*_MAKES_LIST, *_GOES_THROUGH) or (
-                    name in _BLIND_WITHOUT_KEY and _has_key(parent)
-                )
+                by_key = name in _BLIND_WITHOUT_KEY and _has_key(parent)
+                is_shown = by_key or name in (*_MAKES_LIST, *_GOES_THROUGH)
+                return is_shown or self._is_used_in(self.names.get(name), arguments.index(node))
             case ast.Call(ast.Attribute(_, "join" | "extend" | "fromkeys"), arguments):
                 return node in arguments
+            case ast.Call(ast.Attribute(ast.Name("self"), name), arguments) if node in arguments:
+                called = getattr(self.cls, name, None)
+                return self._is_used_in(called, arguments.index(node) + 1)
             case ast.Attribute(_, "pop"):
                 return True
             case ast.Starred():
@@ -115,6 +126,17 @@ class _Finder:
                 return value is node
             case _:
                 return False
+
+    def _is_used_in(self, called: Any, place: int) -> bool:
+        """Tell whether a function of a user lets the order of the set decide that it is given."""
+        if not isinstance(called, FunctionType) or origin_of(called.__code__) is not Origin.USER:
+            return False
+        code = called.__code__
+        if place >= code.co_argcount or (code, code.co_varnames[place]) in self.handed:
+            return False
+        handed = (*self.handed, (code, code.co_varnames[place]))
+        finder = _Finder(called.__globals__, self.cls, handed)
+        return any(True for tree in _trees_of(code) for _ in finder.uses(tree))
 
 
 def iterated_by(made: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

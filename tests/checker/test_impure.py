@@ -78,6 +78,9 @@ def counting(step: Any) -> Any:
     return dataclass(frozen=True)(type("Counting", (Counts,), {"step": step}))
 
 
+TICKS = itertools.count()
+
+
 def by_loop() -> int:
     for name in {"a", "b", *LETTERS}:
         if name:
@@ -89,13 +92,28 @@ def of_elements(ps: Any) -> int:
     return 1 if next(iter({q for q in ps if q})) in ps else 2
 
 
+def first_of(names: Any) -> Any:
+    return next(iter(names))
+
+
+def handed_on(names: Any) -> Any:
+    return first_of(names)
+
+
+def is_in(name: Any, names: Any) -> bool:
+    return name in names and len(names) > 0
+
+
+def by_default(ticks: Any = TICKS) -> int:
+    return 1 if ticks else 2
+
+
 def of_colours() -> int:
     found = {Colour.RED, Colour.BLUE}
     found |= {Colour.GREEN}
     return 1 if next(iter(found)) else 2
 
 
-TICKS = itertools.count()
 DICE = random.Random(1)
 COUNTER = 0
 ENVIRONMENT = os.environ
@@ -121,6 +139,10 @@ def of_outside() -> Any:
 
 
 CODE = {
+    "handed": lambda self, s: 1 if first_of({"a", "b"}) else 2,
+    "handed-on": lambda self, s: 1 if handed_on({"a", "b"}) else 2,
+    "dunder-hash": lambda self, s: 1 + 0 * "a".__hash__(),
+    "default": lambda self, s: by_default(),
     "hash": lambda self, s: 1 + 0 * hash("a"),
     "id": lambda self, s: 1 + 0 * id("a"),
     "open": lambda self, s: 1 if open else 2,
@@ -156,6 +178,8 @@ def test_code_that_is_no_function_of_the_state_is_refused_by_both_engines(step, 
 
 
 def test_the_model_without_it_is_proved_and_exhausted():
+    blind = counting(lambda self, s: 1 if is_in("a", {"a", "b"}) else 2)
+    assert check(blind(Domain(P, 2))).verdict.status is Status.EXHAUSTED
     assert check(Counts(Domain(P, 2))).verdict.status is Status.EXHAUSTED
     assert prove(Invariant(Counts, (lambda m, s: s.n >= 0,))).verdict.status is Status.PROVED
 

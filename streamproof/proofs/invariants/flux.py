@@ -5,6 +5,12 @@ what a producer copy has forgotten, the consumer of the other side has. So whoev
 at or before the first tuple that is lacking (F2), and the consumer, which takes nothing twice, has
 applied exactly the tuples before its next one (F0). All else says that what is fed is fed without a
 gap.
+
+What is true besides, and what nothing here rests on, is in `ALSO_TRUE`: it is proven with the
+invariant by a test. That a producer copy knows whether it is alone (F7) decides whether it begins
+to feed a lost copy's consumer, which `a_live_consumer_is_fed` says of all copies. That tuples are
+retained only for who is down (F10) follows from the guards of the two actions that retain, and the
+tuples themselves are kept by F4, whoever is down.
 """
 
 from __future__ import annotations
@@ -117,8 +123,8 @@ INVARIANT = Invariant(
         acks_under_way_are_true,
         incarnations_are_known,
         a_live_consumer_is_fed,
-        a_single_copy_has_no_twin,
         a_copy_is_left,
-        who_catches_up_is_down,
     ),
 )
+ALSO_TRUE = (a_single_copy_has_no_twin, who_catches_up_is_down)
+"""Conjuncts that every run keeps, and without which the others are kept as well."""
