@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
+from streamproof.lang import Domain, WrongDefinition
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import Command, TracedModel
-from streamproof.lang.model import Role
+from streamproof.lang.model import Model, Role
 from streamproof.lang.trace import trace_model
 from streamproof.proofs.invariant import (
     Invariant,
@@ -73,6 +76,7 @@ class Theory:
     @classmethod
     def of(cls, invariant: Invariant) -> Theory:
         """Trace a model and its invariant."""
+        _require_names_apart(invariant.model_class)
         return cls(invariant, trace_model(invariant.model_class), traced_conjuncts(invariant))
 
     @property
@@ -85,6 +89,20 @@ class Theory:
         for command in self.traced.commands:
             number = self.traced.commands_of(command.name).index(command)
             yield f"{command.name}/{number}", command
+
+
+def _require_names_apart(model_class: type[Model[Any]]) -> None:
+    """Refuse two domains of different classes with one name, which a proof would take for one."""
+    known: dict[str, Any] = {}
+    for hint in typing.get_type_hints(model_class, include_extras=True).values():
+        if typing.get_origin(hint) is Domain:
+            (element,) = typing.get_args(hint)
+            name = getattr(element, "__name__", str(element))
+            if known.setdefault(name, element) is not element:
+                raise WrongDefinition(
+                    f"{model_class.__name__} has domains of two classes named {name}, whose "
+                    "elements a proof would take for each other. Rename one of the classes"
+                )
 
 
 def obligations(theory: Theory) -> tuple[Obligation, ...]:

@@ -27,7 +27,7 @@ class OpenTranslator:
     def __init__(self) -> None:
         # A context of its own: names and learned facts of one obligation cannot reach another.
         self.context = z3.Context()
-        self._sorts: dict[str, Any] = {}
+        self._sorts: dict[Any, Any] = {}
         self._members: dict[Any, Any] = {}
         self._functions: dict[str, Any] = {}
 
@@ -81,12 +81,14 @@ class OpenTranslator:
         return self._sorts[name]
 
     def _enumeration(self, cls: Any) -> Any:
-        if cls.__name__ not in self._sorts:
+        if cls not in self._sorts:
+            # Two classes, or a class and a domain, may have one name; Z3 must not take one for two.
+            name = f"{cls.__name__} {len(self._sorts)}"
             members = list(cls)
-            names = [f"{cls.__name__}.{member.name}" for member in members]
-            self._sorts[cls.__name__], terms = z3.EnumSort(cls.__name__, names, self.context)
+            names = [f"{name}.{member.name}" for member in members]
+            self._sorts[cls], terms = z3.EnumSort(name, names, self.context)
             self._members.update(zip(members, terms, strict=True))
-        return self._sorts[cls.__name__]
+        return self._sorts[cls]
 
     def read(
         self, variable: str, terms: list[Term], keys: tuple[Expr, ...], sort: ScalarSort

@@ -7,13 +7,14 @@ same name, or for a field of the state.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import pytest
 
 from streamproof.checker import check
 from streamproof.checker import reference as engine
 from streamproof.checker.reach import reach
-from streamproof.lang import Domain, Element, Map, Model, exists, forall, require
+from streamproof.lang import Domain, Element, Map, Model, WrongDefinition, exists, forall, require
 from streamproof.lang.model import action, always, every_step, final, init
 from streamproof.models.verdict import ExitCode, Proved, Refuted, Status, Undetermined, exit_code
 from streamproof.proofs.induction import prove
@@ -206,6 +207,67 @@ def test_a_property_is_named_before_a_part_of_the_invariant():
     report = prove(Invariant(SecondPath, (natural, unmarked)), reach=reach)
     assert {part.obligation.kind for part in report.failed} == {Kind.CONSECUTION, Kind.STEP}
     assert report.verdict.broken == "rises"
+
+
+Mode = Enum("Mode", ["X", "Y"])
+OtherMode = Enum("Mode", ["X", "Z"])
+
+
+@dataclass(frozen=True)
+class Modes:
+    mode: Mode
+    other: OtherMode
+
+
+@dataclass(frozen=True)
+class TwoEnums(Model[Modes]):
+    """Two enums of one name, and of one member's name."""
+
+    @init
+    def start(self) -> Modes:
+        return Modes(Mode.X, OtherMode.X)
+
+    @action
+    def go(self, s: Modes) -> Modes:
+        return replace(s, other=OtherMode.Z)
+
+    @always
+    def stays(self, s: Modes) -> bool:
+        return s.mode == Mode.X
+
+
+class OneGoes(TwoEnums):
+    @always
+    def stays(self, s: Modes) -> bool:
+        return s.other == OtherMode.X
+
+
+def the_mode_stays(m, s: Modes) -> bool:
+    return s.mode == Mode.X
+
+
+def test_enums_of_one_name_are_told_apart():
+    assert isinstance(prove(Invariant(TwoEnums, (the_mode_stays,))).verdict, Proved)
+    assert isinstance(prove(Invariant(OneGoes, (the_mode_stays,)), reach=reach).verdict, Refuted)
+
+
+Other = type("P", (Element,), {})
+
+
+@dataclass(frozen=True)
+class TwoDomains(Marks):
+    """An element of one domain is none of the other, though the classes have one name."""
+
+    others: Domain[Other]
+
+    @always
+    def is_among_the_others(self, s: State) -> bool:
+        return exists(self.others, lambda other: other == s.who)
+
+
+def test_domains_of_one_name_are_refused():
+    with pytest.raises(WrongDefinition, match="two classes named P"):
+        prove(Invariant(TwoDomains, (natural,)))
 
 
 class Settled(Marks):
