@@ -134,8 +134,7 @@ class _Search(Generic[S]):
         if self.outside and (found := self.outside(state)):
             raise LeftRange.of(self.model, self.path_to(index), self.name(number), found)
         self.refute(self.properties.broken_in(state), index)
-        met = dict.fromkeys(check.call for check in self.unmet if check.holds(state))
-        if met:
+        if met := dict.fromkeys(check.call for check in self.unmet if check.holds(state)):
             self.unmet = [check for check in self.unmet if check.call not in met]
             self.witnesses |= dict.fromkeys(met, self.path_to(index))
 
