@@ -22,7 +22,7 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import WorkItem, WorkResult
 
 from streamproof.cache import cache_directory
-from tests.mutation.collected import COSTLY_SECONDS, CPU_SECONDS_MIN, CPU_TIMES
+from tests.mutation.collected import COSTLY_SECONDS, CPU_SECONDS_MIN, limit_of
 from tests.mutation.fresh import environment, run_fresh
 from tests.mutation.groups import GROUPS, Group, group_named
 from tests.mutation.mutants import drawn
@@ -86,7 +86,7 @@ class Campaign:
         """Run mutants that need a new import."""
         costs = json.loads((self.home / "baseline.json").read_text(encoding="utf-8"))
         left_out = [f"--deselect={t}" for t, cost in costs.items() if cost >= COSTLY_SECONDS]
-        limit = max(CPU_SECONDS_MIN, CPU_TIMES * sum(costs.values())) + CPU_SECONDS_MIN
+        limit = limit_of(costs) + CPU_SECONDS_MIN  # for the imports
         with use_db(str(self.session), WorkDB.Mode.open) as db:
             for item in list(db.pending_work_items):
                 (mutation,) = item.mutations

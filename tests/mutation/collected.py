@@ -11,7 +11,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,12 @@ NOT_LOADED = 77
 COSTLY_SECONDS = 5.0
 """Of CPU. A test that takes longer is no fast test, and mutants do without it."""
 CPU_TIMES = 4.0
-CPU_SECONDS_MIN = 20.0
+CPU_SECONDS_MIN = 10.0
+
+
+def limit_of(costs: Mapping[str, float]) -> float:
+    """Say how much CPU a mutant's tests may take before they are taken to run for ever."""
+    return max(CPU_SECONDS_MIN, CPU_TIMES * sum(c for c in costs.values() if c < COSTLY_SECONDS))
 
 
 class MutantLoop:
@@ -54,7 +59,7 @@ class MutantLoop:
             self._measure(session)
         known = json.loads(self.baseline.read_text(encoding="utf-8"))
         session.items[:] = [i for i in session.items if known.get(i.nodeid, 0.0) < COSTLY_SECONDS]
-        self.costs, limit = known, max(CPU_SECONDS_MIN, CPU_TIMES * sum(known.values()))
+        self.costs, limit = known, limit_of(known)
         with use_db(str(self.home / "session.sqlite"), WorkDB.Mode.open) as db:
             pending = list(db.pending_work_items)
             for number, item in enumerate(pending, start=1):

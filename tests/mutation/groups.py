@@ -28,7 +28,23 @@ class Group:
 
 
 GROUPS = (
-    Group("lang", ("lang/*.py",), ("lang",), 130),
+    Group(
+        "lang",
+        ("lang/*.py",),
+        (
+            "lang/test_identity.py",
+            "lang/test_sorts.py",
+            "lang/test_values.py",
+            "lang/test_expr.py",
+            "lang/test_trace.py",
+            "lang/test_show.py",
+            "lang/test_refusals.py",
+            "lang/test_source_text.py",
+            "lang/test_seen.py",
+            "protocols/test_chandy_lamport.py",
+        ),
+        130,
+    ),
     Group(
         "arbiter",
         ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),
