@@ -17,18 +17,19 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from streamproof.disk import sync_directory, sync_file, temporary_sibling
+from streamproof.disk import sync_directory, sync_everything, sync_file, temporary_sibling
 from streamproof.spark_bindings.channel_log import (
     FLOOR_FILE,
     ChannelLog,
     committed_positions,
 )
-from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.writers import tidying
 
+_HINT = "_last_checkpoint"  # of Delta: which checkpoint is the newest
 COMPACTED_MIN = 100
 """Fewer commits are not worth a checkpoint of the log."""
 
@@ -45,8 +46,8 @@ def compact(log: ChannelLog, floor: Position) -> int:
     floor = max(floor, before)
     if floor - before >= COMPACTED_MIN:
         note = _note(log, before, floor)
-        open_table(log.path).create_checkpoint()
-        _sync_checkpoint(log.path)
+        sync_everything()  # what the readers have acknowledged, too: Spark syncs nothing
+        _checkpoint(log.path)
     else:
         note, floor = None, before
     gone = [number for number in committed_positions(log.path) if 0 < number <= floor]
@@ -86,11 +87,11 @@ def copy_floor(log: ChannelLog, target: Path) -> None:
             for application, version in note["transactions"].items():
                 file.write(json.dumps({"txn": {"appId": application, "version": version}}) + "\n")
         DeltaTable(place).create_checkpoint()
-        said = json.loads((base.parent / "_last_checkpoint").read_text(encoding="utf-8"))
+        said = json.loads((base.parent / _HINT).read_text(encoding="utf-8"))
         made = base.parent / f"{0:020d}.checkpoint.parquet"
         floor = note["floor"]
         os.rename(made, target / "_delta_log" / f"{floor:020d}.checkpoint.parquet")
-        write_json(target / "_delta_log" / "_last_checkpoint", {**said, "version": floor})
+        write_json(target / "_delta_log" / _HINT, {**said, "version": floor})
     finally:
         shutil.rmtree(place, ignore_errors=True)
     write_json(target / FLOOR_FILE, note)
@@ -115,12 +116,27 @@ def _transactions(commit: Path) -> Iterable[tuple[str, int]]:
             yield action["txn"]["appId"], action["txn"]["version"]
 
 
-def _sync_checkpoint(channel: Path) -> None:
-    """Write the newest checkpoint through to the disk, before what it stands for is taken away."""
-    log = channel / "_delta_log"
-    for file in (*_checkpoints(log)[-1:], log / "_last_checkpoint"):
-        sync_file(file)
-    sync_directory(log)
+def _checkpoint(channel: Path) -> None:
+    """Make a checkpoint of the log, through to the disk, before what it stands for is taken away.
+
+    Delta would write it and the hint to it in one go: a crash could leave the hint alone, and then
+    nobody could read the table. So it is made in a copy, and each comes when the other is there.
+    """
+    log, place = channel / "_delta_log", temporary_sibling(channel / "log")
+    copy = place / "_delta_log"
+    try:
+        copy.mkdir(parents=True)
+        for file in log.iterdir():
+            if file.name == _HINT or file.suffix in (".json", ".parquet"):
+                link_or_copy(file, copy / file.name)
+        open_table(place).create_checkpoint()
+        made = _checkpoints(copy)[-1]
+        for file in (made, copy / _HINT):
+            sync_file(file)
+            os.rename(file, log / file.name)
+            sync_directory(log)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _remove_old_checkpoints(channel: Path) -> None:

@@ -23,7 +23,7 @@ from deltalake import CommitProperties
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.disk import explained, sync_directory
+from streamproof.disk import explained, sync_directory, sync_everything
 from streamproof.lang import Domain, Map
 from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on_ack
 from streamproof.spark_bindings.bounds import Bounds, log_floor
@@ -199,6 +199,9 @@ def _remove(
     files = [log.path / file.path for entry in entries for file in entry.files]
     size = sum(file.stat().st_size for file in files if file.exists())
     if not dry_run and until > done:
+        # What the readers have acknowledged is in Spark's files, which nobody syncs: a reader that
+        # lost its last batch with the power would need the rows again.
+        sync_everything()
         # Readers look there first. If this is killed, the next vacuum begins at `done` again.
         write_json(note, {"until": until, "done": done})
         _take_out(log, entries, until)

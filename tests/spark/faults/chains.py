@@ -12,7 +12,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, retention
+from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, compaction, retention
 from streamproof.spark_bindings.collector import Collector
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
@@ -26,7 +26,7 @@ from tests.spark.pipelines import Tokens, chain, tokens
 
 SOURCE, MIDDLE, SINK = map(ChannelName, ("source", "middle", "sink"))
 PLACE = "original"
-COMMITS = 6
+COMMITS = 7
 """That the work appends to the source."""
 _ROUNDS_MAX = 8
 
@@ -76,7 +76,11 @@ class Vacuumed:
 @contextmanager
 def without_spark() -> Iterator[None]:
     """Run without executors, and ask for no certificate: what it says is none of ours."""
-    with no_executors(), mock.patch.object(retention, "check_certificate"):
+    with (
+        no_executors(),
+        mock.patch.object(retention, "check_certificate"),
+        mock.patch.object(compaction, "COMPACTED_MIN", 1),
+    ):
         yield
 
 
@@ -157,13 +161,17 @@ def work(tape: Tape) -> None:
     tape.note(Appended(4))
     run(pipeline)
     _note_completed(tape, pipeline)
-    tape.note(Removed("000001"))  # from its begin on
-    remove_snapshot(pipeline.path, "000001")
+    for snapshot in ("000001", "000002"):  # else they keep the rows
+        tape.note(Removed(snapshot))  # from its begin on
+        remove_snapshot(pipeline.path, snapshot)
+    append(pipeline, 5)
+    tape.note(Appended(5))
+    run(pipeline)
     removed = {each.channel: each.until for each in retention.vacuum(pipeline.path, dry_run=True)}
     tape.note(Vacuumed(removed[SOURCE]))
     retention.vacuum(pipeline.path)
-    append(pipeline, 5)
-    tape.note(Appended(5))
+    append(pipeline, 6)
+    tape.note(Appended(6))
     run(pipeline)
 
 
