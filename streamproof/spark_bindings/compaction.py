@@ -17,7 +17,13 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from streamproof.disk import sync_directory, sync_everything, sync_file, temporary_sibling
+from streamproof.disk import (
+    explained,
+    sync_directory,
+    sync_everything,
+    sync_file,
+    temporary_sibling,
+)
 from streamproof.spark_bindings.channel_log import (
     FLOOR_FILE,
     ChannelLog,
@@ -125,16 +131,20 @@ def _checkpoint(channel: Path) -> None:
     log, place = channel / "_delta_log", temporary_sibling(channel / "log")
     copy = place / "_delta_log"
     try:
-        copy.mkdir(parents=True)
-        for file in log.iterdir():
-            if file.name == _HINT or file.suffix in (".json", ".parquet"):
-                link_or_copy(file, copy / file.name)
-        open_table(place).create_checkpoint()
-        made = _checkpoints(copy)[-1]
-        for file in (made, copy / _HINT):
-            sync_file(file)
-            os.rename(file, log / file.name)
-            sync_directory(log)
+        with explained(channel, "No commit was taken away"):
+            copy.mkdir(parents=True)
+            newest = max(committed_positions(channel), default=0)
+            for file in log.iterdir():
+                # One of the newest commit may be there, from a try that failed before the hint.
+                is_made_anew = file.name == f"{newest:020d}.checkpoint.parquet"
+                if file.suffix in (".json", ".parquet") and not is_made_anew:
+                    link_or_copy(file, copy / file.name)
+            open_table(place).create_checkpoint()
+            made = _checkpoints(copy)[-1]
+            for file in (made, copy / _HINT):
+                sync_file(file)
+                os.rename(file, log / file.name)
+                sync_directory(log)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

@@ -17,7 +17,7 @@ import pytest
 
 from streamproof import disk
 from streamproof.checker.native.checkpoint import files, keeper
-from streamproof.spark_bindings import checkpoint, data_files, directory, durable
+from streamproof.spark_bindings import data_files, directory, durable
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.process import QueryProcess
@@ -104,9 +104,6 @@ MISTAKES = {
     "a-plan-is-not-synced": Mistake("pipeline", left_out(Checkpoint, "sync_plan")),
     "a-pipeline-has-its-name-before-its-files": Mistake(
         "pipeline", left_out(directory, "sync_tree"), each=1, is_fast=True
-    ),
-    "a-copied-checkpoint-has-its-name-before-its-files": Mistake(
-        "pipeline", left_out(checkpoint, "sync_tree"), each=1
     ),
     "directories-have-no-name": Mistake(
         "pipeline", instead(durable, "make_directory", _without_names)
