@@ -59,6 +59,7 @@ def no_executors() -> Iterator[None]:
     with (
         mock.patch.object(_spark, "write_partitions", write_partitions),
         mock.patch.object(_spark, "run_to_end", lambda rows: rows.finish()),
+        mock.patch.object(_spark, "offsets_of", return_value=None),
     ):
         yield
 
@@ -116,12 +117,13 @@ class Engine:
 
         def finish() -> None:
             tokens = sorted((state + new).elements())
-            self._put(f"state/0/0/{number + 1}_{name}.zip", json.dumps(tokens))
+            self._put(f"state/0/0/{number + 1}_{name}.changelog", json.dumps(tokens))
 
         ids, turns = zip(*sorted(new), strict=True) if new else ((), ())
         table = pa.table({"id": pa.array(ids, pa.int64()), "turn": pa.array(turns, pa.int64())})
         self._on_batch(Rows(table, finish), BatchId(number))
-        self._put(f"commits/{number}", f"v2\n{json.dumps({'state': name})}")
+        said = {"stateUniqueIds": {"0": [[name]]}}
+        self._put(f"commits/{number}", f"v2\n{json.dumps(said)}")
         self._batch = number + 1
         return True
 
@@ -167,9 +169,10 @@ def load(checkpoint: Path, batch: int) -> Tokens:
     """
     if batch < 0:
         return Tokens()
-    name = json.loads(_lines(checkpoint / "commits" / str(batch))[1])["state"]
+    said = json.loads(_lines(checkpoint / "commits" / str(batch))[1])
+    name = said["stateUniqueIds"]["0"][0][0]
     try:
-        kept = json.loads((checkpoint / f"state/0/0/{batch + 1}_{name}.zip").read_text())
+        kept = json.loads((checkpoint / f"state/0/0/{batch + 1}_{name}.changelog").read_text())
     except (OSError, ValueError) as error:
         raise EngineRefused(f"the state as of batch {batch}: {error}") from error
     return Tokens(map(tuple, kept))

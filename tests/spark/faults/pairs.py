@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
 from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.standby import catch_up, copy_run
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
@@ -25,6 +26,7 @@ from streamproof.spark_bindings.standby.digest import HASH_COLUMN
 from streamproof.spark_bindings.standby.heartbeat import Watch
 from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.turn_source import TurnReader
+from streamproof.spark_bindings.starting import PlannedSource
 from tests.spark.faults.chains import (
     SINK,
     SOURCE,
@@ -57,7 +59,11 @@ class CopyWithoutSpark(copy_run.CopyRun):
     """A copy of which `Engine` runs the batches."""
 
     def _plan(self, spark: object) -> Any:
-        return None
+        directory = self._place.pipeline
+        return [
+            PlannedSource(channel.path, directory.id, channel.name, outside=False)
+            for channel in self._inputs
+        ]
 
     def _start(self, frame: object) -> Any:
         channel = self._inputs[0]
@@ -97,6 +103,7 @@ def without_spark() -> Iterator[None]:
         for owner, name, other in (
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
+            (copy_run, "planned_sources", list),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield
@@ -136,7 +143,7 @@ class Copies:
             try:
                 self.start(copy)
                 self._runs[copy].tick()
-            except EngineRefused:
+            except (EngineRefused, LostFiles):
                 self._runs.pop(copy, None)
                 self._locks.pop(copy).close()
                 self._late.add(copy)

@@ -58,6 +58,7 @@ def without_spark() -> Iterator[None]:
     with (
         mock.patch.object(_spark, "map_in_arrow", map_in_arrow),
         mock.patch.object(_spark, "run_to_end", return_value=None),
+        mock.patch.object(_spark, "offsets_of", return_value=None),
     ):
         yield
 

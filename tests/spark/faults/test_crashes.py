@@ -38,7 +38,7 @@ class Workload:
     refusals: frozenset[str]
 
 
-SPARK_S_OWN = frozenset({"EngineRefused"})
+SPARK_S_OWN = frozenset({"EngineRefused", "LostFiles"})
 """Spark does not go on without the newest state, which it does not sync: see docs/crashes.md."""
 
 WORKLOADS = {

@@ -33,9 +33,10 @@ class Workload:
     each: int
 
 
+FACTS = ["created", chains.Removed("000001"), *map(chains.Appended, range(4))]
 WORKLOADS = {
     "pipeline": Workload(
-        *(chains.steps, chains.check, ["created", chains.Removed("000001")]),
+        *(chains.steps, chains.check, FACTS),
         chains.without_spark,
         each=101,
     ),
