@@ -12,6 +12,7 @@ import functools
 import inspect
 import re
 import types
+from abc import ABCMeta
 from collections.abc import Iterator
 from enum import EnumType
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -267,9 +268,13 @@ def _doubt_about_class(use: Use, cls: type) -> Doubt | None:
         return None if known else _refused(use, cls)
     if cls.__module__.startswith(f"{language.__name__}."):
         return None if _is_public(cls) else _refused(use, cls)
-    if type(cls) is not type and not isinstance(cls, EnumType):
-        return _refused(use, cls)
-    return None
+    return None if _asks_for_classes(cls) else _refused(use, cls)
+
+
+def _asks_for_classes(cls: type) -> bool:
+    """Tell whether `isinstance` with a class asks a value for its class, and for nothing more."""
+    hooks = any("__subclasshook__" in vars(base) for base in cls.__mro__ if base is not object)
+    return type(cls) is type or isinstance(cls, EnumType) or (type(cls) is ABCMeta and not hooks)
 
 
 def _doubt_about_function(use: Use, function: FunctionType) -> Doubt | None:

@@ -184,7 +184,7 @@ def _plain_class(annotation: type) -> Sort:
     if issubclass(annotation, Enum):
         return _enum(annotation)
     if issubclass(annotation, Element):
-        return ElementSort(annotation.__name__)
+        return _element_class(annotation)
     if dataclasses.is_dataclass(annotation):
         return record_sort(annotation)
     raise _unknown(annotation)
@@ -202,6 +202,15 @@ def _enum(cls: type[Enum]) -> EnumSort:
             "other. Leave __eq__ out"
         )
     return EnumSort(cls)
+
+
+def _element_class(cls: type[Element]) -> ElementSort:
+    if cls.__eq__ is not Element.__eq__:
+        raise WrongDefinition(
+            f"{cls.__name__} has an equality of its own, so its elements may be taken for each "
+            "other. Leave __eq__ out, and keep what they have in common in a Map"
+        )
+    return ElementSort(cls.__name__)
 
 
 def _map(arguments: tuple[Any, ...]) -> MapSort:

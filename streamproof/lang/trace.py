@@ -133,6 +133,23 @@ def field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
         yield field.name, sort_of(hints[field.name])
 
 
+def refuse_twin_domains(cls: type[Model[Any]]) -> None:
+    """Refuse two domains of one class, which a form without sizes takes for the same.
+
+    Raises
+    ------
+    WrongDefinition : if there are two
+    """
+    known: dict[Sort, str] = {}
+    for name, sort in field_sorts(cls):
+        if isinstance(sort, DomainSort) and known.setdefault(sort, name) != name:
+            raise WrongDefinition(
+                f"{cls.__name__} has two domains of {sort.element}, {known[sort]} and {name}, and "
+                "a proof for any size would take them for one. Give each an Element class of its "
+                "own"
+            )
+
+
 def _constants(cls: type[Model[Any]]) -> Iterator[Variable]:
     for name, sort in field_sorts(cls):
         if not isinstance(sort, DomainSort):

@@ -17,7 +17,7 @@ from streamproof.lang.model import Model
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, sort_of
 from streamproof.lang.symbolic import merged, value_of
-from streamproof.lang.trace import AFTER, state_sort_of, symbolic_model
+from streamproof.lang.trace import AFTER, refuse_twin_domains, state_sort_of, symbolic_model
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ def _applied(
 
 def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:
     cls = invariant.model_class
+    refuse_twin_domains(cls)
     return symbolic_model(cls), value_of(state_sort_of(cls), "")
 
 

@@ -24,7 +24,10 @@ from streamproof.lang import (
 )
 from streamproof.lang.model import Role
 from streamproof.lang.show import show
+from streamproof.lang.sorts import sort_of
 from streamproof.lang.trace import trace_model
+from streamproof.proofs.induction import prove
+from streamproof.proofs.invariant import Invariant
 from tests.lang.agreement import agree_on_action, agree_on_property
 
 
@@ -250,6 +253,29 @@ def test_members_that_may_be_taken_for_each_other_are_no_sort(cls, what):
     Holding.start.__annotations__["return"] = Held
     with pytest.raises(WrongDefinition, match=what):
         trace_model(Holding)
+
+
+class Twin(Element):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = Element.__hash__
+
+
+def test_elements_that_may_be_taken_for_each_other_are_no_sort():
+    with pytest.raises(WrongDefinition, match="Twin has an equality of its own"):
+        sort_of(Twin)
+
+
+@dataclass(frozen=True)
+class Twins(Base):
+    qs: Domain[P] = Domain(P, 2)  # noqa: RUF009
+
+
+def test_two_domains_of_one_class_are_not_proven_about():
+    invariant = Invariant(Twins, (lambda m, s: forall(m.qs, lambda q: s.n >= 0),))
+    with pytest.raises(WrongDefinition, match="two domains of P, ps and qs"):
+        prove(invariant)
 
 
 # --------------------------------------------------------------------------- typed in

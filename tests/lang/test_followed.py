@@ -7,13 +7,14 @@ import inspect
 import pytest
 
 from streamproof.lang.model import Role
-from tests.lang import followed
+from tests.lang import followed, followed_records
 from tests.lang.agreement import agree_on_action
 from tests.lang.refused import model_with
 
 FOLLOWED = [
     part
-    for part in vars(followed).values()
+    for module in (followed, followed_records)
+    for part in vars(module).values()
     if inspect.isfunction(part) and [*inspect.signature(part).parameters][:2] == ["model", "s"]
 ]
 
