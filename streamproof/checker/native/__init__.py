@@ -2,6 +2,7 @@
 
 ::
 
+    memory      what compiled code is told of arrays, and guards around them
     code        a model at a size as compiled functions: `code.program`
     kernels     loops that are the same for all models, compiled once for a machine
     table       the visited states, and how they are found again
@@ -9,6 +10,7 @@
     worker      the states that a thread expands, and what it writes
     team        the threads
     search      level by level, through all partitions
+    narrow      many levels of few states by one call
     paths       the way that a search went, as steps of the model
     liveness, components, premises   what is asked of all states together
     checkpoint  a directory in which a search is kept, and how it goes on from there
