@@ -39,6 +39,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.failpoints import Failpoint, reached
+from streamproof.spark_bindings.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.log_checks import made_by, newest, require_unbroken
 from streamproof.spark_bindings.names import (
     BatchId,
@@ -99,6 +100,8 @@ class Channel:
     @staticmethod
     def create(path: Path, schema: pa.Schema) -> None:
         """Make an empty channel. Called once, when its pipeline is created."""
+        require_no_fork()
+        note_opened()
         DeltaTable.create(path, schema=schema, configuration=TABLE_PROPERTIES)
 
     def lane(self, number: int) -> LaneName:

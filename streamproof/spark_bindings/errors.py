@@ -13,6 +13,7 @@ __all__ = [
     "DamagedFile",
     "FencedDriver",
     "ForeignTable",
+    "ForkedProcess",
     "IncompleteSnapshot",
     "InconsistentCut",
     "LostFiles",
@@ -127,6 +128,10 @@ class TargetNotEmpty(StreamproofError, FileExistsError):
 
 class ChannelDamaged(StreamproofError, RuntimeError):
     """A channel's log lacks a commit, or rows were removed from it."""
+
+
+class ForkedProcess(StreamproofError, RuntimeError):
+    """A process was forked from one that had opened a channel, and cannot use it."""
 
 
 class FencedDriver(StreamproofError, RuntimeError):

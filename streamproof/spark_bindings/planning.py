@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.errors import WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.errors import CopyRuns, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.schema import describe, holds, spark_schema, spelled
 from streamproof.spark_bindings.sunion.tuple_type import (
@@ -125,6 +126,10 @@ def start_query(
     query, frame : and what its plan gave
     name, checkpoint : of this query in Spark
     on_batch : called with each batch's rows and number
+
+    Raises
+    ------
+    CopyRuns : if the session runs a query of this name
     """
 
     def batch_function(rows: DataFrame, batch_id: int) -> None:
@@ -138,7 +143,16 @@ def start_query(
         .foreachBatch(batch_function)
     )
     for _ in range(_START_ATTEMPTS_MAX):
-        running = writer.start()
+        try:
+            running = writer.start()
+        except IllegalArgumentException as error:
+            if "already active" not in str(error):
+                raise
+            raise CopyRuns(
+                f"query {query.name!r} with the checkpoint {checkpoint} was to be started, but "
+                "this Spark session runs it, or that of a copy of its pipeline's directory. Two "
+                "would fence each other. Stop the other one first; make copies with restore"
+            ) from error
         while running.isActive and running.status["message"].startswith("Initializing"):
             time.sleep(_POLL_SECONDS)
         if running.isActive or _SLOW_WORKER not in str(running.exception()):

@@ -20,6 +20,7 @@ from streamproof.disk import (
     temporary_sibling,
 )
 from streamproof.spark_bindings.errors import DamagedFile, first_line
+from streamproof.spark_bindings.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.synced_commits import commit_file
 
 
@@ -29,7 +30,10 @@ def open_table(path: Path) -> DeltaTable:
     Raises
     ------
     DamagedFile : if its log cannot be read, or lacks what was written there
+    ForkedProcess : if this process was forked from one that has opened a table
     """
+    require_no_fork()
+    note_opened()
     log = path / "_delta_log"
     # A machine that lost its power may leave a file without what was in it. Delta would read that
     # as a commit which says nothing.
@@ -49,6 +53,8 @@ def create_table(path: Path, schema: pa.Schema, partition_by: Sequence[str]) -> 
     ------
     DiskFailed : if the disk did not take it
     """
+    require_no_fork()
+    note_opened()
     path = path.resolve()  # a directory takes the place of no link
     make_directory(path.parent)
     if path.exists() and any(path.iterdir()):  # it is created among the files that are there

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streamproof.spark_bindings.forks import require_no_fork
+
 _LOCK_FILE = "_streamproof_writers.lock"
 _TRIES_MAX = 100
 _PAUSE_SECONDS = 0.02
@@ -24,6 +26,7 @@ _PAUSE_SECONDS = 0.02
 @contextmanager
 def writing(channel: Path) -> Iterator[None]:
     """Hold the lock of a channel along with its other writers. May be nested."""
+    require_no_fork()
     handle = _open(channel)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)

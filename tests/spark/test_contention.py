@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from streamproof.spark_bindings import Pipeline, Query, commits, vacuum
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import FencedDriver, NotAppended
+from streamproof.spark_bindings.errors import FencedDriver, ForkedProcess, NotAppended
 from streamproof.spark_bindings.names import SnapshotId
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
@@ -185,6 +186,30 @@ def test_a_pipeline_that_two_processes_make_at_once_is_one(
     assert len(made) == 8
     assert {each._directory.id for each in made} == {pipeline_at(tmp_path / "p")._directory.id}
     assert [each.name for each in tmp_path.iterdir()] == ["p"]
+
+
+def test_a_forked_process_is_told_and_does_not_hang(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p")
+    calls: list[Callable[[], object]] = [
+        lambda: pipeline.channel("a").append(pa.table({"x": [1]})),
+        lambda: pipeline_at(tmp_path / "p"),
+        lambda: pipeline_at(tmp_path / "q"),
+    ]
+    for call in calls:
+        read, written = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                call()
+            except ForkedProcess as error:
+                os.write(written, str(error).encode())
+            finally:
+                os._exit(0)
+        os.close(written)
+        os.waitpid(child, 0)
+        with os.fdopen(read) as said:
+            assert "get_context" in said.read()
+    assert pipeline.channel("a").log.last() == 0
 
 
 @pytest.mark.slow

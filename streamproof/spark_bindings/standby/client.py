@@ -140,10 +140,14 @@ class ChannelClient:
             assert isinstance(effect, TakeOutputs)
             try:
                 delivery = self._commit(output, incarnation)
-            except CommitFailedError:
+            except CommitFailedError as error:
                 self._table.update_incremental()
                 self._require_primary(output.turn, incarnation)
-                raise
+                raise FencedDriver(
+                    f"copy {self._copy.value} of {self._pair} wanted to deliver turn "
+                    f"{output.turn}, but another process has delivered it, or its marker, "
+                    "meanwhile. Nothing was delivered twice. Let this process end: it follows then"
+                ) from error
         return delivery
 
     def take_over(self, incarnation: int) -> bool:
