@@ -100,7 +100,10 @@ def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position
             markers = (at for lane, at in found.markers.items() if _channel(lane) == channel)
             floor = min([floor, *markers])  # a restored pipeline's channel ends there
     # A snapshot that is requested from now on has its markers behind this.
-    return min([floor, *_needed_by_copies(directory, channel, floor)])
+    floor = min([floor, *_needed_by_copies(directory, channel, floor)])
+    # One commit less: Delta commits behind no version of which it has a checkpoint alone, and a
+    # restored pipeline's channel may end here.
+    return Position(max(0, floor - 1))
 
 
 def _needed_by_copies(

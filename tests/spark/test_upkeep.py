@@ -15,11 +15,18 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings import Pipeline, Query, commits, compaction, prune_snapshots, vacuum
+from streamproof.spark_bindings import (
+    Pipeline,
+    Query,
+    Replay,
+    commits,
+    compaction,
+    prune_snapshots,
+    vacuum,
+)
 from streamproof.spark_bindings.channel_log import committed_positions
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
-    UnknownSnapshot,
     VacuumedRows,
     WrongArgument,
     WrongWiring,
@@ -87,8 +94,8 @@ def test_a_log_is_compacted_and_positions_stay(tmp_path: Path) -> None:
     idle = pipeline_at(tmp_path / "p").channel("a")  # a handle from before
     taken(pipeline, 15)
     (found,) = vacuum(pipeline.path)
-    assert (found.until, found.compacted) == (15, 15)
-    assert json_files(pipeline) == [0, 16, 17, 18, 19, 20, 21]  # the last one removed rows
+    assert (found.until, found.compacted) == (15, 14)
+    assert json_files(pipeline) == [0, 15, 16, 17, 18, 19, 20, 21]  # the last one removed rows
     for channel in (idle, pipeline_at(tmp_path / "p").channel("a")):
         assert channel.log.last() == 21
         assert channel.rows(after=15)["x"].to_pylist() == [16, 17, 18, 19, 20]
@@ -121,7 +128,7 @@ def test_markers_alone_are_compacted_without_a_loss(tmp_path: Path) -> None:
         pipeline.channel("a").append(pa.table({"x": pa.array([], pa.int64())}))
     feed(pipeline, 1, 2)
     taken(pipeline, 8)
-    assert vacuum(pipeline.path)[0].compacted == 8
+    assert vacuum(pipeline.path)[0].compacted == 7
     assert pipeline.channel("a").rows()["x"].to_pylist() == [1]
 
 
@@ -131,7 +138,7 @@ def test_a_frozen_writer_does_not_take_the_place_of_a_compacted_commit(tmp_path:
     frozen = DeltaTable(pipeline.channel("a").path)  # it has read version 3
     feed(pipeline, 4, 21)
     taken(pipeline, 20)
-    assert vacuum(pipeline.path)[0].compacted == 20
+    assert vacuum(pipeline.path)[0].compacted == 19
     path = pipeline.channel("a").path
     file = commits.Written("feed-x.parquet", 1, 1)
     assert commits.commit(frozen, path, [file], {}, []) == 22
@@ -152,7 +159,7 @@ def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> 
     assert json_files(pipeline)[:3] == [0, 1, 2]
     os.close(lock)
     found = vacuum(pipeline.path)[0]
-    assert (found.compacted, found.orphans) == (20, 1)
+    assert (found.compacted, found.orphans) == (19, 1)
     assert not orphan.exists()
 
 
@@ -170,7 +177,7 @@ def test_a_compaction_that_is_killed_is_done_again(tmp_path: Path, call: str) ->
             vacuum(pipeline.path)
     assert pipeline_at(tmp_path / "p").channel("a").rows(after=15).num_rows == 5
     vacuum(pipeline.path)
-    assert json_files(pipeline)[:2] == [0, 16]
+    assert json_files(pipeline)[:2] == [0, 15]
     feed(pipeline, 21, 22)
     assert pipeline.channel("a").rows(after=15)["x"].to_pylist() == [*range(16, 22)]
 
@@ -182,7 +189,7 @@ def test_a_snapshot_is_restored_from_a_compacted_log(tmp_path: Path) -> None:
     name = complete_snapshot(pipeline, received=15)
     feed(pipeline, 21, 30)
     taken(pipeline, 29)
-    assert vacuum(pipeline.path)[0].compacted == 15
+    assert vacuum(pipeline.path)[0].compacted == 14
     restored = pipeline.restore(name, into=tmp_path / "r")
     again = restored.restore(complete_snapshot(restored, received=15), into=tmp_path / "s")
     for each in (restored, again):
@@ -190,9 +197,28 @@ def test_a_snapshot_is_restored_from_a_compacted_log(tmp_path: Path) -> None:
         assert rows.rows(after=15)["x"].to_pylist() == [*range(16, 30)]
         with pytest.raises(VacuumedRows):
             rows.rows()
-        assert rows.append(pa.table({"x": [3]}), producer="gate", sequence=3) is None
+        assert rows.append(pa.table({"x": [29]}), producer="gate", sequence=29) is None
         assert sorted(DeltaTable(rows.path).to_pyarrow_table()["x"].to_pylist()) == [*range(16, 30)]
     assert restored.channel("a").append(pa.table({"x": [30]}), producer="gate", sequence=30)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_channel_that_ends_at_its_floor_is_appended_to(tmp_path: Path) -> None:
+    pipeline = pipeline_at(tmp_path / "p", fed=12)
+    taken(pipeline, 12)
+    for number in range(90, 100):
+        pipeline.channel("b").append_marker_once(SnapshotId(f"0000{number}"))
+    name = complete_snapshot(pipeline, received=12)
+    feed(pipeline, 13, 20)
+    taken(pipeline, 20)
+    found = {each.channel: each.compacted for each in vacuum(pipeline.path, keep={"b": 0})}
+    assert found == {"a": 11, "b": 10}
+    restored = pipeline.restore(name, into=tmp_path / "r", replay=Replay.NONE)
+    for each in (pipeline, restored):
+        for channel in ("a", "b"):
+            last = each.channel(channel).log.last()
+            each.channel(channel).append_marker_once(SnapshotId("000089"))
+            assert each.channel(channel).log.last() == last + 1
 
 
 @pytest.mark.usefixtures("small")
@@ -203,58 +229,6 @@ def test_a_snapshot_under_way_finds_its_markers(tmp_path: Path) -> None:
     taken(pipeline, 38)
     assert vacuum(pipeline.path)[0].compacted == 0
     assert pipeline.channel("a").log.find_marker(name) == 21
-
-
-def test_prune_keeps_the_newest_snapshots(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p", fed=4)
-    taken(pipeline, 2)
-    names = [complete_snapshot(pipeline, received=2) for _ in range(4)]
-    feed(pipeline, 5, 8)
-    taken(pipeline, 8)
-    waiting = pipeline.snapshot()
-    assert vacuum(pipeline.path)[0].until == 2
-    ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "2"])
-    assert (ran.exit_code, ran.output.split(" of ")[0]) == (0, "removed 000001, 000002")
-    assert [each.id for each in pipeline.snapshots()] == [*names[2:], waiting]
-    assert prune_snapshots(pipeline.path, 2) == []
-    for gone in names[:2]:
-        with pytest.raises(UnknownSnapshot):
-            pipeline.restore(gone, into=tmp_path / "r")
-        assert list(pipeline.path.glob(f"[sf]*/**/{gone}")) == []
-    pipeline.restore(names[2], into=tmp_path / "r")
-    assert prune_snapshots(pipeline.path, 1) == [names[2]]
-    assert pipeline.snapshot() == "000006"
-
-
-def test_prune_leaves_what_is_under_way_and_removes_what_it_cannot_become(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p", fed=2)
-    taken(pipeline, 2)
-    stuck = pipeline.snapshot()
-    assert prune_snapshots(pipeline.path, 1) == []
-    directory = PipelineDirectory.open(pipeline.path)
-    name = pipeline.snapshot()
-    for each, count in ((stuck, 0), (name, 0)):
-        directory.snapshots.save_state(each, Q, RecordedState(batch(1), {A: Position(2)}))
-        if each == name:
-            directory.snapshots.save_channels(each, Q, {LaneName("a"): count})
-            pipeline.channel("b").append_marker_once(each)
-    collector_of(pipeline).collect()
-    assert directory.snapshots.read(name).status is SnapshotStatus.COMPLETE
-    assert prune_snapshots(pipeline.path, 1) == [stuck]
-    # A driver that was frozen does its part again: nothing of it is taken for a snapshot.
-    directory.snapshots.save_channels(stuck, Q, {LaneName("a"): 0})
-    assert [each.id for each in pipeline.snapshots()] == [name]
-    prune_snapshots(pipeline.path, 1)
-    assert not (directory.snapshots.path / stuck).exists()
-
-
-@pytest.mark.parametrize("keep", [0, -1, True, 1.5, "2"])
-def test_prune_keeps_at_least_one(tmp_path: Path, keep: int) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
-    with pytest.raises(WrongArgument, match="Keep at least 1"):
-        prune_snapshots(pipeline.path, keep)
-    ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "0"])
-    assert ran.exit_code == ExitCode.WRONG_USE
 
 
 def test_files_of_killed_batches_are_collected(tmp_path: Path) -> None:
