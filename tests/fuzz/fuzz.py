@@ -1,0 +1,176 @@
+"""The differential fuzzer: cases by number, each compared by some voices.
+
+``python -m tests.fuzz.fuzz 0 10000`` compares these cases by all voices, and tells what it found.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamproof.checker import explore as reference
+from streamproof.lang import model as lang_model
+from streamproof.lang import trace
+from tests.fuzz.cases import Case, case, run
+from tests.fuzz.reduce import reduced
+from tests.fuzz.voices import REFUSALS, VOICES, optimising, outcome
+
+TURNS = (
+    "ground",
+    "rolled",
+    "ground",
+    "symmetric",
+    "ground",
+    "symmetric_rolled",
+    "walks",
+    "relation",
+    "ground",
+    "resumed",
+    "rolled",
+    "induction",
+    "threaded",
+)
+"""The voices that take turns where not all are asked, besides the traced form."""
+OPTIMISED_EVERY = 5
+"""Every so many cases, code is compiled as it is for a user."""
+
+
+@dataclass
+class Tally:
+    """What became of cases.
+
+    Attributes
+    ----------
+    kinds : how searches ended
+    asked, refused : per voice, how often it was asked, and how often it could not take the model
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Contradiction(Exception):
+    """A voice that contradicts the reference engine, with the model as code to be pasted."""
+
+    number: int
+    voice: str
+    text: str
+    error: str
+
+    def __str__(self) -> str:
+        return (
+            f"case {self.number}: `{self.voice}` contradicts the reference engine.\n"
+            f"{self.error}\n\n{self.text}"
+        )
+
+
+def in_turn(number: int) -> tuple[str, ...]:
+    """Give the voices for a case where not all are asked."""
+    return "traced", TURNS[number % len(TURNS)]
+
+
+def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
+    """Compare what some voices say of a model with what the reference engine says.
+
+    Raises
+    ------
+    Contradiction : if one says something else
+    """
+    known = outcome(drawn.model, reference)
+    tally.kinds[known.kind] += 1
+    for voice in voices:
+        tally.asked[voice] += 1
+        try:
+            VOICES[voice](drawn.model, known)
+        except REFUSALS:
+            tally.refused[voice] += 1
+        except Exception as error:
+            raise Contradiction(drawn.number, voice, drawn.text, told(error)) from error
+
+
+def told(error: Exception) -> str:
+    """Say what went wrong, and where."""
+    return "".join(traceback.format_exception(error, limit=-3))
+
+
+def fails_alike(found: Contradiction) -> Any:
+    """Make the test whether a text contradicts in the same voice, by the same kind of error."""
+    kind = type(found.__cause__)
+
+    def fails(text: str) -> bool:
+        try:
+            model = run(text)["MODEL"]
+            known = outcome(model, reference)
+            VOICES[found.voice](model, known)
+        except kind as error:
+            return not isinstance(error, REFUSALS) and not isinstance(error, NameError)
+        except Exception:  # what is left means nothing
+            return False
+        return False
+
+    return fails
+
+
+def shrunk(found: Contradiction, most: int = 600) -> Contradiction:
+    """Give the same contradiction of a model that is as small as it was made."""
+    text = reduced(found.text, fails_alike(found), most)
+    try:
+        compare(Case(found.number, text), [found.voice], Tally())
+    except Contradiction as smaller:
+        return smaller
+    return found
+
+
+def compare_all(numbers: Iterable[int], *, all_voices: bool = False) -> Tally:
+    """Compare cases; the first that contradicts is made small, and told.
+
+    Raises
+    ------
+    Contradiction : if there is one
+    """
+    tally = Tally()
+    for number in numbers:
+        try:
+            compare(case(number), tuple(VOICES) if all_voices else in_turn(number), tally)
+        except Contradiction as found:
+            raise shrunk(found) from None
+        forget()
+    return tally
+
+
+def forget() -> None:
+    """Let go of what is kept of models, of which there are thousands."""
+    trace._trace_model.cache_clear()
+    lang_model._method.cache_clear()
+
+
+def main(first: int, last: int) -> int:
+    """Compare cases by all voices, every fifth in optimised code; go on behind contradictions."""
+    began, tally, found = time.monotonic(), Tally(), 0
+    for number in range(first, last):
+        try:
+            drawn = case(number)
+            compare(drawn, tuple(VOICES), tally)
+            if number % OPTIMISED_EVERY == 0:
+                with optimising():
+                    compare(drawn, (TURNS[number // OPTIMISED_EVERY % len(TURNS)],), Tally())
+        except Contradiction as contradiction:
+            found += 1
+            print(contradiction, flush=True)
+        forget()
+        if number % 100 == 99:
+            spent = time.monotonic() - began
+            print(f"{number + 1 - first:,} cases, {spent:.0f} s, {found} contradictions", flush=True)
+    print(tally)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])) > 0)

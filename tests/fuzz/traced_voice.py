@@ -1,0 +1,137 @@
+"""The traced form against the plain methods, on reached states and on arbitrary ones."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from streamproof.checker.properties import judge
+from streamproof.lang import Disabled, forall  # noqa: F401 - models name it
+from streamproof.lang.evaluate import World, evaluate, rebuild, world
+from streamproof.lang.model import PROMISES, STATES_TAKEN, Call, Role, promised
+from streamproof.lang.quantify import observed_premises
+from streamproof.lang.trace import AFTER, trace_model
+from tests.lang.agreement import after, ran, taken
+from tests.strategies import built, scalars_in
+
+REACHED, ARBITRARY = 12, 12
+"""States on which the two are compared."""
+
+
+def check_traced(model: Any, rng: Random) -> None:
+    """Compare everything that a model's methods say with what their traced form says.
+
+    Raises
+    ------
+    AssertionError : if they differ
+    """
+    form = trace_model(type(model))
+    check_start(form, model)
+    states = [*reached(model, REACHED), *arbitrary(form, model, rng, ARBITRARY)]
+    for state in states:
+        here = world(model, state)
+        for method in model.methods(Role.ACTION):
+            commands = form.commands_of(method.name)
+            claims = tuple(part for part in form.claims if part.name == method.name)
+            for call in model.calls(method):
+                check_action(form, model, state, here, call, commands, claims)
+    for method_form in form.properties:
+        takes = STATES_TAKEN.get(method_form.role, 1)
+        for state in states:
+            others = [rng.choice(states)] if takes == 2 else []
+            check_property(method_form, model, (state, *others))
+
+
+def check_start(form: Any, model: Any) -> None:
+    """Compare the initial states: each comes from one path."""
+    domains = world_of(model)
+    here = World(domains, {name: getattr(model, name) for name in vars(model)})
+    for method in model.methods(Role.INIT):
+        for call in model.calls(method):
+            commands = [part for part in form.initial if part.name == method.name]
+            bound = dict(zip(commands[0].parameters, call.arguments, strict=True))
+            command = taken(tuple(commands), (), here, bound)
+            updates = {update.variable: update for update in command.updates}
+
+            def value(name, keys, updates=updates, bound=bound):
+                at = dict(zip(updates[name].keys, keys, strict=True))
+                return evaluate(updates[name].value, here, {**bound, **at})
+
+            found = rebuild(form.state_sort, domains, value)
+            assert found == getattr(model, method.name)(*call.arguments), str(call)
+
+
+def check_action(form, model, state, here, call, commands, claims) -> None:
+    """Compare one action in one state."""
+    plain = ran(getattr(model, call.name), state, *call.arguments)
+    forms = (*commands, *claims)
+    bound = dict(zip(forms[0].parameters, call.arguments, strict=True)) if forms else {}
+    command = taken(commands, claims, here, bound)
+    if not isinstance(command, str):
+        command = after(command, form.state_sort, here, bound)
+    assert plain == command, f"{call} in {state}: {plain} is not {command}"
+
+
+def check_property(form: Any, model: Any, states: tuple[Any, ...]) -> None:
+    """Compare one property, and when its premises hold."""
+    later = {AFTER: states[1]} if len(states) > 1 else {}
+    here = world(model, states[0], **later)
+    names = tuple(part.name for part in form.parameters)
+    method = next(part for part in model.methods(form.role) if part.name == form.name)
+    for call in model.calls(method):
+        bound = dict(zip(form.parameters, call.arguments, strict=True))
+        told = tuple(evaluate(part, here, bound) for _, part in form.conjuncts)
+        with observed_premises() as premises:
+            answer = getattr(model, form.name)(*states, *call.arguments)
+        place = f"{call} {names} in {states}"
+        assert plain_conjuncts(form, answer) == told, place
+        if form.role not in PROMISES:
+            held = {code for code, premise in form.premises if evaluate(premise, here, bound)}
+            assert {code for code, is_held in premises.items() if is_held} <= held, place
+
+
+def plain_conjuncts(form: Any, answer: Any) -> tuple[bool, ...]:
+    """Read the plain answer as the traced form names it."""
+    probe = Call(form.name, (), ())
+    if form.role is Role.LEADS_TO:
+        return tuple(judge(probe, part) is None for part in promised(form.name, answer))
+    parts = answer.values() if isinstance(answer, dict) else [answer]
+    return tuple(judge(probe, part) is None for part in parts)
+
+
+def world_of(model: Any) -> dict[str, Any]:
+    """Give a model's domains by the name of their sort."""
+    return {
+        value.name: value for value in vars(model).values() if type(value).__name__ == "Domain"
+    }
+
+
+def reached(model: Any, most: int) -> list[Any]:
+    """List the states nearest to the start, and some behind them."""
+    found = dict.fromkeys(model.initial_states())
+    waiting = list(found)
+    for state in waiting:
+        for move in model.moves(state):
+            if move.target is not None and move.target not in found:
+                found[move.target] = None
+                waiting.append(move.target)
+        if len(found) > 4 * most:
+            break
+    return waiting[:: max(1, len(waiting) // most)][:most]
+
+
+def arbitrary(form: Any, model: Any, rng: Random, most: int) -> list[Any]:
+    """Make states that need not be reached. There are none where an element is asked of no domain.
+
+    Raises
+    ------
+    nothing : a state without a possible value is left out
+    """
+    domains = world_of(model)
+    size = scalars_in(form.state_sort, domains)
+    try:
+        return [
+            built(form.state_sort, domains, iter(rng.randbytes(size))) for _ in range(most)
+        ]
+    except ZeroDivisionError:
+        return []
