@@ -147,7 +147,7 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
     stopped = None
     try:
         walker.look_at_starts()
-        for number in range(plan.walks):
+        for number in range(plan.walks if walker.starts else 0):
             if walker.broken:
                 break
             walker.walk(number, plan.length_max)

@@ -8,7 +8,7 @@ break in the first state, and then nothing else would be compared.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from random import Random
@@ -62,12 +62,27 @@ def run(text: str) -> dict[str, Any]:
 
 def case(number: int) -> Case:
     """Draw the model of a number: the same one every time."""
+    return Case(number, text_of(number))
+
+
+@functools.lru_cache(maxsize=1_000)
+def text_of(number: int) -> str:
+    """Draw the text of the model of a number."""
     rng = Random(number)
     while True:
         try:
-            return Case(number, Assembly(rng).text())
+            return Assembly(rng).text()
         except Impossible:
             continue
+
+
+def several(rng: Random, chances: dict[str, float], again: float) -> Iterator[str]:
+    """Draw each of some roles with its chance, and another time with a part of it."""
+    for role, chance in chances.items():
+        for factor in (1, again, again**2):
+            if rng.random() >= chance * factor:
+                break
+            yield role
 
 
 @dataclass
@@ -86,7 +101,9 @@ class Assembly:
         rng = self.rng
         self.schema = draw_schema(rng)
         self.helpers = self._helpers()
-        self.begun = [methods.write_init(rng, self.schema, n) for n in range(rng.choice((1, 1, 1, 2)))]
+        self.begun = [
+            methods.write_init(rng, self.schema, n) for n in range(rng.choice((1, 1, 1, 2)))
+        ]
         self.instance = write_instance(rng, self.schema)
         self.over = rng.randrange(3) if rng.random() < 0.15 else 99
         self._start()
@@ -181,29 +198,40 @@ class Assembly:
         actions = [*self.actions, *added]
         most = STATES_MOST if self.rng.random() < 0.97 else 4 * STATES_MOST
         known, waiting = len(states), list(states)
-        for number, state in enumerate(waiting):
-            for act, arguments in added if number < known else actions:
-                try:
-                    after = act(self.model, state, *arguments)
-                except Disabled:
-                    continue
-                except AssertionError:
-                    if not self.may_break:
-                        return None
-                    continue
-                except Exception:
+        try:
+            for number, state in enumerate(waiting):
+                for after in self._targets(state, added if number < known else actions):
+                    steps.append((state, after))
+                    if after not in states:
+                        states[after] = states[state] + 1
+                        waiting.append(after)
+                if len(states) > most:
                     return None
-                if self.outside(after):
-                    if not self.may_break:
-                        return None
-                    continue
-                steps.append((state, after))
-                if after not in states:
-                    states[after] = states[state] + 1
-                    waiting.append(after)
-            if len(states) > most:
-                return None
+        except Impossible:
+            return None
         return states, steps, actions
+
+    def _targets(self, state: Any, actions: list[Any]) -> Iterator[Any]:
+        """Take the steps of a state.
+
+        Raises
+        ------
+        Impossible : if one breaks something, and nothing is to break, or if one fails
+        """
+        for act, arguments in actions:
+            try:
+                after = act(self.model, state, *arguments)
+                if self.outside(after) is None:
+                    yield after
+                    continue
+            except Disabled:
+                continue
+            except AssertionError:
+                pass
+            except Exception as error:
+                raise Impossible from error
+            if not self.may_break:
+                raise Impossible
 
     # ------------------------------------------------------------------------------ properties
 
@@ -220,16 +248,12 @@ class Assembly:
         elif rng.random() < 0.2:
             self._add("final", bool)
         everywhere = set(self.states)
-        for role, chance in (("always", 0.8), ("every_step", 0.45)):
-            while rng.random() < chance:
-                whole = everywhere if role == "always" else set(range(len(self.steps)))
-                self._add(role, self._wanted(whole))
-                chance *= 0.35
-        for role, chance in (("sometimes", 0.6), ("leads_to", 0.4), ("eventually", 0.3)):
-            while rng.random() < chance:
-                most = rng.choice((1, 3, len(everywhere) - 1))
-                self._add(role, lambda held, most=most: 0 < len(held) <= most)
-                chance *= 0.4
+        for role in several(rng, {"always": 0.8, "every_step": 0.45}, 0.35):
+            whole = everywhere if role == "always" else set(range(len(self.steps)))
+            self._add(role, self._wanted(whole))
+        for role in several(rng, {"sometimes": 0.6, "leads_to": 0.4, "eventually": 0.3}, 0.5):
+            most = rng.choice((2, len(everywhere) // 2, len(everywhere) - 1))
+            self._add(role, lambda held, most=most: 0 < len(held) <= most)
         if rng.random() < 0.15:
             self._add("assume", bool)
         self._add_ruled_out()
@@ -246,9 +270,7 @@ class Assembly:
         number = len(self.parts)
         for _ in range(TRIES):
             try:
-                written = methods.write_property(
-                    self.rng, self.schema, role, number, self.helpers
-                )
+                written = methods.write_property(self.rng, self.schema, role, number, self.helpers)
             except Impossible:
                 continue
             held = self._held(role, written)
@@ -271,7 +293,7 @@ class Assembly:
                 for place, states in where
                 if join(self._holds(role, ask(self.model, *states, *call)) for call in calls)
             }
-        except Exception:
+        except Exception:  # noqa: BLE001 - as where a number is no truth value
             return None
 
     def _holds(self, role: str, answer: Any) -> bool:

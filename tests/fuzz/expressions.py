@@ -3,107 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from random import Random
 
-from tests.fuzz.schema import FAR, Bounds, Impossible, Schema, read_map
+from tests.fuzz.schema import FAR, Bounds, Field, read_map
+from tests.fuzz.scope import Helper, Scope
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-ASKED = ("bool", "int")
-"""What helper methods give."""
 
 
-@dataclass(frozen=True)
-class Helper:
-    """A method without a role, to be called by others: its parameters behind the state."""
-
-    name: str
-    kind: str
-    parameters: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Writer:
-    """Writes expressions.
-
-    Attributes
-    ----------
-    names : kinds of what is in scope
-    at_top : whether a `require` may stand here, which it may not inside a lambda
-    helpers : that may be called on the state `s`
-    """
-
-    rng: Random
-    schema: Schema
-    names: dict[str, str]
-    at_top: bool = True
-    helpers: tuple[Helper, ...] = ()
-    numbers: list[int] = field(default_factory=lambda: [0])
-
-    # ----------------------------------------------------------------------- what is in scope
-
-    def fresh(self, prefix: str) -> str:
-        """Name something as nothing else is named."""
-        self.numbers[0] += 1
-        return f"{prefix}{self.numbers[0]}"
-
-    def inner(self, names: dict[str, str]) -> Writer:
-        """Go into a lambda."""
-        return replace(self, names={**self.names, **names}, at_top=False)
-
-    def also(self, name: str, kind: str) -> Writer:
-        """Know one more name."""
-        return replace(self, names={**self.names, name: kind})
-
-    def reads(self, kind: str) -> list[str]:
-        """List what can be read of a kind, with {P} where an element belongs."""
-        found = [
-            name + suffix
-            for name, root in self.names.items()
-            for suffix, to in self.schema.paths(root)
-            if to == kind
-        ]
-        found += [
-            f"self.{part.name}{suffix}"
-            for part in self.schema.constants
-            for suffix, to in self.schema.paths(part.kind)
-            if to == kind
-        ]
-        return found
-
-    def element(self, sort: str) -> str:
-        """Name an element: a parameter, a bound variable, a constant, one that the state names."""
-        found = [read for read in self.reads(sort) if "{" not in read]
-        if not found:
-            raise Impossible
-        return self.rng.choice(found)
-
-    def read(self, kind: str) -> str | None:
-        """Read something of a kind; None if there is nothing."""
-        found = self.reads(kind)
-        self.rng.shuffle(found)
-        # What a state says comes first: what only depends on the size makes a dull model.
-        found.sort(key=lambda text: text.startswith("self.") and self.rng.random() < 0.85)
-        for text in found[:4]:
-            try:
-                return self.filled(text)
-            except Impossible:
-                continue
-        return None
-
-    def filled(self, template: str) -> str:
-        """Put elements where they belong."""
-        parts = template.split("{")
-        text = parts[0]
-        for part in parts[1:]:
-            sort, _, rest = part.partition("}")
-            text += self.element(sort) + rest
-        return text
-
-    def unlike(self, one: str, other: Callable[[], str]) -> str:
-        """Write something else than one thing: what is compared with itself says little."""
-        text = other()
-        return text if text != one else other()
+class Writer(Scope):
+    """Writes expressions."""
 
     # ------------------------------------------------------------------------------ any kind
 
@@ -161,14 +69,6 @@ class Writer:
             case _:
                 return self.element(kind)
 
-    def of(self, record: str):
-        """List the fields of a record."""
-        return self.schema.records[record]
-
-    def domains(self, keys: tuple[str, ...]) -> str:
-        """Name domains."""
-        return ", ".join(f"self.{key.lower()}s" for key in keys)
-
     # --------------------------------------------------------------------------- truth values
 
     def truth(self, depth: int) -> str:
@@ -218,12 +118,18 @@ class Writer:
         one = self.read(kind)
         if one is None:
             return self.compared(depth)
-        among = (self.unlike(one, lambda: self.simple(kind)) for _ in range(self.rng.choice((2, 3))))
+        among = (
+            self.unlike(one, lambda: self.simple(kind)) for _ in range(self.rng.choice((2, 3)))
+        )
         others = ", ".join(among)
         return f"({one} {self.rng.choice(('in', 'in', 'not in'))} ({others}))"
 
     def implied(self, depth: int) -> str:
-        return f"implies({self.write('bool', depth)}, {self.write('bool', depth)})"
+        """Write an implication; now and then one that is not asked everywhere."""
+        asked = f"implies({self.write('bool', depth)}, {self.write('bool', depth)})"
+        if self.rng.random() < 0.4:
+            return f"({asked} if {self.write('bool', depth)} else {self.rng.random() < 0.7})"
+        return asked
 
     def tested(self, depth: int) -> str:
         """Ask a number for its truth, which is that it is not 0."""
@@ -233,9 +139,12 @@ class Writer:
         """Quantify over domains, or the keys of a map."""
         kind = self.rng.choice(("forall", "exists"))
         over, inner = self.ranging(depth)
-        if depth > 0 and self.rng.random() < 0.25:
+        roll = self.rng.random()
+        if depth > 0 and roll < 0.25:
             test = f"{inner.counted(depth - 1)} {self.rng.choice(COMPARISONS)} {inner.number(0)}"
             return f"{kind}({over}: {test})"
+        if roll < 0.4:
+            return f"{kind}({over}: {inner.implied(depth)})"
         return f"{kind}({over}: {inner.write('bool', depth)})"
 
     def ranging(self, depth: int) -> tuple[str, Writer]:
@@ -250,11 +159,6 @@ class Writer:
             text = self.domains(keys)
         names = {self.fresh(key.lower()): key for key in keys}
         return f"{text}, lambda {', '.join(names)}", self.inner(names)
-
-    def map_reads(self) -> list[tuple[str, str]]:
-        """List the maps that can be read, with their kinds."""
-        kinds = {kind for _, kind in self.schema.paths("State") if kind.startswith("Map[")}
-        return [(text, kind) for kind in sorted(kinds) for text in self.reads(kind)]
 
     # -------------------------------------------------------------------------------- numbers
 
@@ -320,11 +224,13 @@ class Writer:
 
     def changed(self, old: str, kind: str, depth: int) -> str:
         """Change some fields of a record."""
-        fields = self.rng.sample(self.of(kind), k=min(len(self.of(kind)), self.rng.choice((1, 1, 2))))
+        fields = self.rng.sample(
+            self.of(kind), k=min(len(self.of(kind)), self.rng.choice((1, 1, 2)))
+        )
         parts = [f"{part.name}={self.value(old, part, depth)}" for part in fields]
         return f"replace({old}, {', '.join(parts)})"
 
-    def value(self, old: str, part, depth: int) -> str:
+    def value(self, old: str, part: Field, depth: int) -> str:
         """Write a new value of a field, often near to the old one."""
         here, roll = f"{old}.{part.name}", self.rng.random()
         if part.kind == "bool" and roll < 0.5:
@@ -375,21 +281,37 @@ class Writer:
     def of_value(self, here: str, value: str, names: dict[str, str], depth: int, bounds) -> str:
         """Write a new value in terms of the old one; now and then with a claim about it."""
         inner = self.inner({**names, here: value})
-        if value == "int" and self.rng.random() < 0.45:
-            low = self.rng.choice((bounds.low, "0") if bounds else ("-2", "0"))
-            claimed = f"claimed({inner.within(value, depth - 1, bounds)}, {low})"
-            return f"({claimed} if {inner.truth(1)} else {here})"
+        roll = self.rng.random()
+        if value == "int" and roll < 0.6:
+            return inner.claiming(here, depth, bounds)
         if value in self.schema.records:
-            return inner.changed(here, value, depth - 1)
-        if value.startswith("Map[") and self.rng.random() < 0.6:
+            new = inner.changed(here, value, depth - 1)
+            return f"({new} if {inner.truth(1)} else {here})" if roll < 0.4 else new
+        if value.startswith("Map[") and roll < 0.75:
             keys, to = read_map(value)
-            return inner.mapped(here, keys, to, depth - 1, bounds)
+            new = inner.mapped(here, keys, to, depth - 1, bounds)
+            if roll < 0.3:
+                return f"({new} if {inner.truth(1)} else {here})"
+            if roll < 0.5 and to == "int":
+                # What is claimed of the inner values holds on this path, and on no other.
+                low, key, part = self.rng.choice(("0", "1")), self.fresh("k"), self.fresh("w")
+                asked = f"forall({here}, lambda {key}: {here}[{key}] >= {low})"
+                new = f"{here}.map(lambda {part}: {self.moved(part, low, bounds)})"
+                return f"({new} if {asked} else {here})"
+            return new
         return inner.within(value, depth - 1, bounds)
 
-    def bounds_in(self, kind: str) -> Bounds | None:
-        """Find the range of the numbers in a map of this kind: the narrowest of all fields."""
-        fields = [part for fields in self.schema.records.values() for part in fields]
-        for part in fields:
-            if part.bounds and kind in (part.kind, *(to for _, to in self.schema.paths(part.kind))):
-                return part.bounds
-        return None
+    def claiming(self, here: str, depth: int, bounds: Bounds | None) -> str:
+        """Write a number of which something is claimed, on a path on which it mostly holds."""
+        low = self.rng.choice(("0", "1", "0", bounds.low if bounds else "-2"))
+        if self.rng.random() < 0.6:
+            return f"({self.moved(here, low, bounds)} if {here} >= {low} else {here})"
+        claimed = f"claimed({self.within('int', depth - 1, bounds)}, {low})"
+        return f"({claimed} if {self.truth(1)} else {here})"
+
+    def moved(self, here: str, low: str, bounds: Bounds | None) -> str:
+        """Change a number by one, of which something is claimed."""
+        least, most = (bounds.low, bounds.high) if bounds else ("-2", "4")
+        if self.rng.random() < 0.5:
+            return f"max(claimed({here}, {low}) - 1, {least})"
+        return f"min(claimed({here}, {low}) + 1, {'self.top' if most == 'top' else most})"

@@ -1,6 +1,7 @@
 """The differential fuzzer: cases by number, each compared by some voices.
 
-``python -m tests.fuzz.fuzz 0 10000`` compares these cases by all voices, and tells what it found.
+``python -m tests.fuzz.fuzz 0 10000`` compares these cases by all voices, and tells what it found;
+a third number says how many voices are asked of each, in turn.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from streamproof.checker import explore as reference
@@ -71,9 +73,10 @@ class Contradiction(Exception):
         )
 
 
-def in_turn(number: int) -> tuple[str, ...]:
-    """Give the voices for a case where not all are asked."""
-    return "traced", TURNS[number % len(TURNS)]
+def in_turn(number: int, each: int) -> tuple[str, ...]:
+    """Give the voices for a case: the traced form, and as many others as are asked."""
+    turns = (TURNS[(number * each + turn) % len(TURNS)] for turn in range(each))
+    return tuple(dict.fromkeys(("traced", *turns)))
 
 
 def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
@@ -92,10 +95,10 @@ def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
         except REFUSALS:
             tally.refused[voice] += 1
         except Exception as error:
-            raise Contradiction(drawn.number, voice, drawn.text, told(error)) from error
+            raise Contradiction(drawn.number, voice, drawn.text, explained(error)) from error
 
 
-def told(error: Exception) -> str:
+def explained(error: Exception) -> str:
     """Say what went wrong, and where."""
     return "".join(traceback.format_exception(error, limit=-3))
 
@@ -111,7 +114,7 @@ def fails_alike(found: Contradiction) -> Any:
             VOICES[found.voice](model, known)
         except kind as error:
             return not isinstance(error, REFUSALS) and not isinstance(error, NameError)
-        except Exception:  # what is left means nothing
+        except Exception:  # noqa: BLE001 - what is left means nothing
             return False
         return False
 
@@ -128,8 +131,13 @@ def shrunk(found: Contradiction, most: int = 600) -> Contradiction:
     return found
 
 
-def compare_all(numbers: Iterable[int], *, all_voices: bool = False) -> Tally:
+def compare_all(numbers: Iterable[int], *, voices_each: int = 1) -> Tally:
     """Compare cases; the first that contradicts is made small, and told.
+
+    Parameters
+    ----------
+    numbers : of the cases
+    voices_each : how many voices take turns for each, besides the traced form
 
     Raises
     ------
@@ -138,7 +146,7 @@ def compare_all(numbers: Iterable[int], *, all_voices: bool = False) -> Tally:
     tally = Tally()
     for number in numbers:
         try:
-            compare(case(number), tuple(VOICES) if all_voices else in_turn(number), tally)
+            compare(case(number), in_turn(number, voices_each), tally)
         except Contradiction as found:
             raise shrunk(found) from None
         forget()
@@ -151,24 +159,25 @@ def forget() -> None:
     lang_model._method.cache_clear()
 
 
-def main(first: int, last: int) -> int:
-    """Compare cases by all voices, every fifth in optimised code; go on behind contradictions."""
+def main(first: int, last: int, voices_each: int = len(TURNS)) -> int:
+    """Compare cases, every fifth also in optimised code; go on behind contradictions."""
+    tell = partial(print, flush=True)
     began, tally, found = time.monotonic(), Tally(), 0
     for number in range(first, last):
         try:
             drawn = case(number)
-            compare(drawn, tuple(VOICES), tally)
+            compare(drawn, in_turn(number, voices_each), tally)
             if number % OPTIMISED_EVERY == 0:
                 with optimising():
                     compare(drawn, (TURNS[number // OPTIMISED_EVERY % len(TURNS)],), Tally())
         except Contradiction as contradiction:
             found += 1
-            print(contradiction, flush=True)
+            tell(contradiction)
         forget()
         if number % 100 == 99:
             spent = time.monotonic() - began
-            print(f"{number + 1 - first:,} cases, {spent:.0f} s, {found} contradictions", flush=True)
-    print(tally)
+            tell(f"{number + 1 - first:,} cases, {spent:.0f} s, {found} contradictions")
+    tell(tally)
     return found
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.fuzz.expressions import Helper, Writer
+from tests.fuzz.expressions import Writer
 from tests.fuzz.schema import Schema
+from tests.fuzz.scope import Helper
 
-HELPING = '''\
+HELPING = """\
 def kept(number, low, high):
     require(low <= number <= high)
     return number
@@ -17,7 +18,7 @@ def kept(number, low, high):
 def claimed(number, low):
     assert number >= low
     return number
-'''
+"""
 """Functions that every model has beside its class."""
 INDENT = "    "
 

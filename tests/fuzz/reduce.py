@@ -108,9 +108,11 @@ def bodies_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def with_smaller_parts(text: str) -> Iterator[str]:
     """Put a part of an expression, or a literal, in its place; outer expressions first."""
-    count = sum(1 for _ in ast.walk(ast.parse(text)))
-    for number in range(count):
-        node = node_at(ast.parse(text), number)
+    tree = ast.parse(text)
+    declared = {id(part) for node in ast.walk(tree) for part in declarations_of(node)}
+    for number, node in enumerate(ast.walk(tree)):
+        if id(node) in declared:
+            continue
         if not isinstance(node, ast.expr) or isinstance(node, ast.Constant | ast.Name):
             if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 1:
                 yield replaced(text, number, ast.Constant(node.value - 1))
@@ -121,6 +123,14 @@ def with_smaller_parts(text: str) -> Iterator[str]:
             yield replaced(text, number, part)
         for literal in LITERALS:
             yield replaced(text, number, ast.parse(literal, mode="eval").body)
+
+
+def declarations_of(node: ast.AST) -> Iterator[ast.AST]:
+    """List all parts of decorators and annotations, which say what things are."""
+    for name in ("decorator_list", "annotation", "returns", "bases"):
+        found = getattr(node, name, None) or []
+        for part in found if isinstance(found, list) else [found]:
+            yield from ast.walk(part)
 
 
 def node_at(tree: ast.AST, number: int) -> ast.AST:

@@ -126,11 +126,14 @@ def draw_schema(rng: Random) -> Schema:
         schema.enums["Only"] = ENUMS["Only"]
     schema.constants = _constants(rng, schema)
     box = [_number(rng, "level"), Field("on", "bool")]
-    if rng.random() < 0.3:
+    if rng.random() < 0.4:
         box.append(_field(rng, schema, "inner", ("map",)))
     schema.records["Box"] = box
     if rng.random() < 0.35:
-        schema.records["Crate"] = [Field("box", "Box"), _field(rng, schema, "tag", ("enum", "bool"))]
+        schema.records["Crate"] = [
+            Field("box", "Box"),
+            _field(rng, schema, "tag", ("enum", "bool")),
+        ]
     schema.records["State"] = _state(rng, schema)
     used = {kind for _, kind in schema.paths("State")}
     for name in RECORDS:
@@ -158,9 +161,8 @@ def _constants(rng: Random, schema: Schema) -> list[Field]:
 def _state(rng: Random, schema: Schema) -> list[Field]:
     found = [_number(rng, "n")]
     shapes = ("int", "int", "bool", "enum", "element", "record", "map", "map", "map", "wide")
-    for number in range(rng.choice((1, 2, 2, 3, 3))):
-        found.append(_field(rng, schema, "abc"[number], shapes))
-    return found
+    more = "abc"[: rng.choice((1, 2, 2, 3, 3))]
+    return [*found, *(_field(rng, schema, name, shapes) for name in more)]
 
 
 def _field(rng: Random, schema: Schema, name: str, shapes: tuple[str, ...]) -> Field:
@@ -191,7 +193,9 @@ def _map(rng: Random, schema: Schema, name: str) -> Field:
     values = ["bool", "bool", "int", "int", *schema.enums, *schema.inhabited]
     if len(keys) == 1:
         values += [*schema.records] * 2
-        values += [map_kind((rng.choice(list(schema.sizes)),), rng.choice(("bool", "int")))] * 2
+        values += [
+            map_kind((rng.choice(list(schema.sizes)),), rng.choice(("bool", "int", "int")))
+        ] * 3
     kind = map_kind(keys, rng.choice(values))
     return Field(name, kind, _narrow(rng) if kind.endswith(" int]") or " int]]" in kind else None)
 

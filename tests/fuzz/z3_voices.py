@@ -42,7 +42,7 @@ def check_relation(model: Any, rng: Random) -> None:
 
 
 def proved(cls: Any) -> tuple[str, ...]:
-    """Name what is proved of a model by induction over its own invariants; nothing if not all is."""
+    """Name what is proved by induction over a model's invariants: everything, or nothing."""
     names = [method.name for method in cls.methods(Role.ALWAYS)]
     theory = Theory.of(Invariant(cls, tuple(map(conjunct, cls.methods(Role.ALWAYS)))))
     asked = obligations(theory)

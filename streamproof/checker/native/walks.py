@@ -75,7 +75,7 @@ def walk(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
     check_start(model)
     walker: Walker[Any] = Walker(model, plan.seed)
     walker.look_at_starts()
-    if walker.broken:
+    if walker.broken or not walker.starts:
         return walker.sample("native", walker.tally, 0.0, None)
     ranges: dict[str, tuple[int, int]] = {}
     while True:
