@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 FIRST = (
     "examples/test_flights.py",
     # Without Spark: the first session makes the archive of classes, and the next would wait for it.
+    "fuzz/test_fuzz.py",
     "checker/native/test_agreement.py",
     "test_golden.py",
     "spark/standby/test_chaos.py",

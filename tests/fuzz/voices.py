@@ -6,6 +6,7 @@ Compiled code is not optimised here: LLVM would take ten times as long over it a
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -94,7 +95,11 @@ def outcome(model: Any, engine: Any, *, liveness: bool = True, limits: Limits = 
 
 
 def told(finding: Any) -> Any:
-    """Leave out which fair run breaks a promise, since there are many, but not that one does."""
+    """Leave out which fair run breaks a promise, and which of several premises never holds."""
+    reasons = getattr(finding.verdict, "reasons", ())
+    if reasons:
+        plain = tuple(re.sub(r" \(line \d+\)", "", reason) for reason in reasons)
+        return replace(finding, verdict=replace(finding.verdict, reasons=plain))
     if finding.kind.is_liveness and isinstance(finding.verdict, Refuted):
         return replace(finding, verdict=replace(finding.verdict, trace=None, reason=""), note="")
     return finding
@@ -205,7 +210,7 @@ def walked(model: Any, plan: Plan, engine: EngineName) -> Any:
     verdicts = [(part.name, part.verdict.status) for part in report.findings]
     if found.broken:
         return found.broken, found.walk, found.path, report.walked, verdicts
-    reasons = [getattr(part.verdict, "reasons", ()) for part in report.findings]
+    reasons = [getattr(told(part).verdict, "reasons", ()) for part in report.findings]
     return (), found.tally, verdicts, reasons
 
 
