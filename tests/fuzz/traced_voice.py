@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
@@ -10,28 +11,40 @@ from typing import Any
 import pytest
 
 from streamproof.checker.properties import judge
-from streamproof.lang import quantify
+from streamproof.lang import Domain, quantify
 from streamproof.lang.evaluate import World, evaluate, rebuild, world
 from streamproof.lang.model import STATES_TAKEN, Call, Role, promised
 from streamproof.lang.quantify import observed_premises
-from streamproof.lang.trace import AFTER, trace_model
+from streamproof.lang.sorts import DomainSort
+from streamproof.lang.trace import AFTER, field_sorts, trace_model
 from tests.lang.agreement import after, ran, taken
 from tests.strategies import built, scalars_in
 
-REACHED, ARBITRARY = 8, 8
+REACHED, ARBITRARY, OTHERS = 8, 6, 6
 """States on which the two are compared."""
 
 
 def check_traced(model: Any, rng: Random) -> None:
     """Compare everything that a model's methods say with what their traced form says.
 
+    The traced form is for any size: besides on the model's own states, they are compared on some of
+    another size, with other constants.
+
     Raises
     ------
     AssertionError : if they differ
     """
     form = trace_model(type(model))
-    check_start(form, model)
     states = [*reached(model, REACHED), *arbitrary(form, model, rng, ARBITRARY)]
+    check_on(form, model, states, rng)
+    other = of_another_size(type(model), rng)
+    if other is not None:
+        check_on(form, other, arbitrary(form, other, rng, OTHERS), rng)
+
+
+def check_on(form: Any, model: Any, states: list[Any], rng: Random) -> None:
+    """Compare initial states, actions and properties at one size."""
+    check_start(form, model)
     actions = [call for call, _ in model.ground_actions]
     for state in states:
         here = world(model, state)
@@ -44,6 +57,27 @@ def check_traced(model: Any, rng: Random) -> None:
             for state in states:
                 others = [rng.choice(states)] if takes == 2 else []
                 check_property(asked, model, (state, *others), call)
+
+
+def of_another_size(cls: Any, rng: Random) -> Any:
+    """Make a model with other domains and constants; None where an element is asked of none."""
+    sorts = dict(field_sorts(cls))
+    names = {part.element.name for part in sorts.values() if isinstance(part, DomainSort)}
+    classes = {
+        typing.get_args(hint)[0].__name__: typing.get_args(hint)[0]
+        for hint in typing.get_type_hints(cls).values()
+        if typing.get_origin(hint) is Domain
+    }
+    domains = {name: Domain(classes[name], rng.choice((0, 1, 1, 2))) for name in sorted(names)}
+    try:
+        return cls(
+            *(
+                built(sort, domains, iter(rng.randbytes(scalars_in(sort, domains))))
+                for sort in sorts.values()
+            )
+        )
+    except ZeroDivisionError:
+        return None
 
 
 def check_start(form: Any, model: Any) -> None:
