@@ -284,7 +284,7 @@ class Writer(Scope):
         """Write a new value in terms of the old one; now and then with a claim about it."""
         inner = self.inner({**names, here: value})
         roll = self.rng.random()
-        if value == "int" and roll < 0.6:
+        if value == "int" and self.may_claim and roll < 0.6:
             return inner.claiming(here, depth, bounds)
         if value in self.schema.records:
             new = inner.changed(here, value, depth - 1)
@@ -294,7 +294,7 @@ class Writer(Scope):
             new = inner.mapped(here, keys, to, depth - 1, bounds)
             if roll < 0.3:
                 return f"({new} if {inner.truth(1)} else {here})"
-            if roll < 0.5 and to == "int":
+            if roll < 0.5 and to == "int" and self.may_claim:
                 # What is claimed of the inner values holds on this path, and on no other.
                 low, key, part = self.rng.choice(("0", "1")), self.fresh("k"), self.fresh("w")
                 asked = f"forall({here}, lambda {key}: {here}[{key}] >= {low})"

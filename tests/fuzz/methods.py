@@ -166,7 +166,7 @@ def write_action(
 ) -> Written:
     """Write an action."""
     taken = parameters(rng, schema)
-    write = writer(rng, schema, taken, helpers)
+    write = replace(writer(rng, schema, taken, helpers), may_claim=True)
     fairness = rng.choice(("", "", "WEAK", "WEAK", "WEAK", "STRONG", "STRONG", "NONE"))
     role = f"@action(fairness=Fairness.{fairness})" if fairness else "@action"
     lines = []

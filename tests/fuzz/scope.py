@@ -28,6 +28,7 @@ class Scope:
     names : their kinds
     at_top : whether a `require` may stand here, which it may not inside a lambda
     helpers : that may be called on the state `s`
+    may_claim : whether an `assert` may stand here, which it may in actions
     """
 
     rng: Random
@@ -35,6 +36,7 @@ class Scope:
     names: dict[str, str]
     at_top: bool = True
     helpers: tuple[Helper, ...] = ()
+    may_claim: bool = False
     numbers: list[int] = field(default_factory=lambda: [0])
 
     def fresh(self, prefix: str) -> str:
