@@ -14,7 +14,7 @@ from streamproof import lang
 from streamproof.lang import Fairness, Map, StreamproofError
 from streamproof.lang import expr as ex
 from streamproof.lang.model import Role
-from streamproof.lang.scalars import SymbolicBool, SymbolicInt
+from streamproof.lang.scalars import Symbolic, scalar
 from streamproof.lang.sorts import Sort
 from streamproof.lang.trace import trace_model
 from tests.fuzz.shapes import SHAPES, Used
@@ -72,12 +72,6 @@ SYMBOLIC = {
     "__bool__": "truth of a number",
 }
 """What symbolic values can do, by the method that Python calls."""
-REFUSE = {"__hash__", "__index__", "__float__", "__iter__", "__len__", "__truediv__", "__pow__"}
-REFUSE |= {"__floordiv__", "__mod__", "__divmod__", "__rtruediv__", "__rfloordiv__", "__rmod__"}
-REFUSE |= {"__rdivmod__", "__rpow__", "__repr__", "__init__", "__slots__", "__module__", "__doc__"}
-"""Methods of symbolic values that refuse, or have nothing to do with the language."""
-
-
 # ---------------------------------------------------------------------------- what there is
 
 
@@ -97,13 +91,27 @@ def language() -> set[str]:
     maps = {f"Map.{name}" for name in vars(Map) if not name.startswith("_")}
     symbolic = {
         SYMBOLIC.get(name, f"unknown: {name}")
-        for cls in (SymbolicBool, SymbolicInt)
-        for base in cls.__mro__
-        for name in vars(base)
-        if base is not object and name.startswith("__") and name not in REFUSE
+        for value in (scalar(ex.Read("flag", (), ex.BOOL)), scalar(ex.Read("number", (), ex.INT)))
+        for name in dir(type(value))
+        if name in SYMBOLIC or gives_an_expression(value, name)
     }
     found = exported | roles | fairness | sorts | operators | maps | symbolic
     return (found | set(SHAPES) | set(OPERATORS.values())) - set(NOT_DRAWN) - {"sort: DomainSort"}
+
+
+def gives_an_expression(value: Any, name: str) -> bool:
+    """Tell whether a method of a symbolic value writes something down; others refuse."""
+    method = getattr(type(value), name)
+    if not (name.startswith("__") and callable(method)):
+        return False
+    for arguments in ((), (value,)):
+        try:
+            found = method(value, *arguments)
+        except Exception:  # noqa: BLE001 - it refuses, or takes something else
+            continue
+        if isinstance(found, Symbolic) and found is not value:  # a copy is itself
+            return True
+    return False
 
 
 def leaves(union: Any) -> tuple[Any, ...]:
