@@ -145,7 +145,7 @@ class Writer(Scope):
             return f"{kind}({over}: {test})"
         if roll < 0.4:
             return f"{kind}({over}: {inner.implied(depth)})"
-        if roll < 0.45:
+        if roll < 0.48:
             return f"{kind}({over}: {self.rng.random() < 0.5})"  # which asks for an element
         return f"{kind}({over}: {inner.write('bool', depth)})"
 

@@ -12,12 +12,10 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import _lru_cache_wrapper, partial
 from typing import Any
 
 from streamproof.checker import explore as reference
-from streamproof.lang import model as lang_model
-from streamproof.lang import trace
 from tests.fuzz.cases import Case, case, run
 from tests.fuzz.reduce import reduced
 from tests.fuzz.voices import REFUSALS, VOICES, optimising, outcome
@@ -155,8 +153,11 @@ def compare_all(numbers: Iterable[int], *, voices_each: int = 1) -> Tally:
 
 def forget() -> None:
     """Let go of what is kept of models, of which there are thousands."""
-    trace._trace_model.cache_clear()
-    lang_model._method.cache_clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("streamproof.lang"):
+            for part in list(vars(module).values()):
+                if isinstance(part, _lru_cache_wrapper):
+                    part.cache_clear()
 
 
 def main(first: int, last: int, voices_each: int = len(TURNS)) -> int:
