@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.checker import explore as reference
 from streamproof.checker.native.code.terms import Terms
 from streamproof.lang import expr, symbolic
 from tests.fuzz.cases import case, text_of
 from tests.fuzz.constructs import language, used_by
 from tests.fuzz.fuzz import Contradiction, Tally, compare_all
-from tests.fuzz.voices import VOICES, outcome
+from tests.fuzz.voices import VOICES
 
 FAST, CHUNK = 200, 10
 SLOW, SLOW_CHUNK = 10_000, 500
-KINDS = {"whole", "always", "every_step", "leads_to", "eventually", "claims", "deadlock"}
-KINDS |= {"LeftRange", "cut short"}
+ENDS = {"whole", "always", "every_step", "leads_to", "eventually", "deadlock"}
+RARE = {"claims", "LeftRange", "cut short"}
 """How searches of random models end."""
 
 
@@ -40,8 +39,7 @@ def test_no_voice_contradicts_another_on_ten_thousand_models(chosen):
     tally = compare_all(chosen, voices_each=3)
     assert set(tally.asked) == set(VOICES)
     assert sum(tally.refused.values()) < tally.asked.total() / 10
-    assert set(tally.kinds) >= KINDS - {"claims", "LeftRange", "cut short"}
-    assert set(tally.kinds) <= KINDS
+    assert ENDS <= set(tally.kinds) <= ENDS | RARE
 
 
 def test_every_construct_is_drawn():
@@ -51,14 +49,6 @@ def test_every_construct_is_drawn():
         if missed:
             drawn = case(number)
             missed -= used_by(drawn.text, drawn.model, missed)
-    assert not missed
-
-
-def test_searches_end_in_every_way():
-    missed = KINDS - {"cut short"}
-    for number in range(FAST):
-        if missed:
-            missed -= {outcome(case(number).model, reference).kind}
     assert not missed
 
 
@@ -76,7 +66,7 @@ def test_the_same_model_is_drawn_every_time():
         (symbolic, "ask_premise", lambda code, condition: None),
         (Terms, "disjunction", Terms.conjunction),
     ],
-    ids=str,
+    ids=["negate", "ask_premise", "disjunction"],
 )
 def test_a_planted_fault_is_told_with_a_small_model(monkeypatch, place, name, fault):
     monkeypatch.setattr(place, name, fault)

@@ -14,7 +14,7 @@ from streamproof.checker.properties import judge
 from streamproof.lang import Domain, quantify
 from streamproof.lang.evaluate import World, evaluate, rebuild, world
 from streamproof.lang.model import STATES_TAKEN, Call, Role, promised
-from streamproof.lang.quantify import observed_premises
+from streamproof.lang.quantify import observing_premises
 from streamproof.lang.sorts import DomainSort
 from streamproof.lang.trace import AFTER, field_sorts, trace_model
 from tests.lang.agreement import after, ran, taken
@@ -118,12 +118,16 @@ def check_property(form: Any, model: Any, states: tuple[Any, ...], call: Call) -
     here = world(model, states[0], **({AFTER: states[1]} if len(states) > 1 else {}))
     bound = dict(zip(form.parameters, call.arguments, strict=True))
     told = tuple(evaluate(part, here, bound) for _, part in form.conjuncts)
-    with asking_everything(), observed_premises() as premises:
+    premises: set[Any] = set()
+
+    def observe(site: Any, premise: Any) -> None:
+        premises.update([site] if premise else [])
+
+    with asking_everything(), observing_premises(observe):
         answer = getattr(model, form.name)(*states, *call.arguments)
     place = f"{call} in {states}"
     assert plain_conjuncts(form, answer) == told, place
-    held = {code for code, premise in form.premises if evaluate(premise, here, bound)}
-    assert {code for code, is_held in premises.items() if is_held} == held, place
+    assert {site for site, held in form.premises if evaluate(held, here, bound)} == premises, place
 
 
 @contextmanager
