@@ -32,6 +32,7 @@ TURNS = (
     "ground",
     "resumed",
     "rolled",
+    "validated",
     "induction",
     "threaded",
 )

@@ -21,6 +21,7 @@ import pytest
 
 from streamproof.checker import Limits, check
 from streamproof.checker import explore as reference
+from streamproof.checker import simulate as simulating
 from streamproof.checker.counterexample import BrokenModel
 from streamproof.checker.engines import EngineName
 from streamproof.checker.exploration import INTERRUPTED
@@ -81,10 +82,17 @@ class Known:
         )
 
 
-def outcome(model: Any, engine: Any, *, liveness: bool = True, limits: Limits = LIMITS) -> Known:
+def outcome(
+    model: Any,
+    engine: Any,
+    *,
+    liveness: bool = True,
+    limits: Limits = LIMITS,
+    validated: bool = False,
+) -> Known:
     """Give everything that a check says, or how it failed."""
     try:
-        report = check(model, engine=engine, liveness=liveness, limits=limits)
+        report = check(model, engine=engine, liveness=liveness, limits=limits, validated=validated)
     except BrokenModel as error:
         return Known((type(error), str(error), error.trace))
     except REFUSALS:
@@ -124,6 +132,12 @@ def rolled(model: Any, known: Known) -> None:
     """Compiled code with loops over elements."""
     with unrolled(loops=True):
         agree(outcome(model, partial(native, threads=1)), known)
+
+
+def validated(model: Any, known: Known) -> None:
+    """Compiled code whose traced form is compared with the plain code before it is believed."""
+    with unrolled():
+        agree(outcome(model, partial(native, threads=1), validated=True), known)
 
 
 def threaded(model: Any, known: Known) -> None:
@@ -187,7 +201,8 @@ def interrupting(after: int | None) -> Callable[[Any], None]:
 def walks(model: Any, known: Known) -> None:
     """Random walks, by plain Python and by compiled code; what they break is broken."""
     plan = Plan(30, 12, 7)
-    with unrolled():
+    with unrolled(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulating, "translation_of", lambda *asked: None)
         expected, found = (
             walked(model, plan, name) for name in (EngineName.REFERENCE, EngineName.NATIVE)
         )
@@ -237,6 +252,7 @@ VOICES: dict[str, Callable[[Any, Known], None]] = {
         traced,
         ground,
         rolled,
+        validated,
         threaded,
         symmetric,
         symmetric_rolled,
