@@ -14,7 +14,7 @@ from tests.fuzz.constructs import language, used_by
 from tests.fuzz.fuzz import Contradiction, Tally, compare_all
 from tests.fuzz.voices import VOICES
 
-FAST, CHUNK = 200, 10
+FAST, CHUNK = 160, 8
 SLOW, SLOW_CHUNK = 10_000, 500
 ENDS = {"whole", "always", "every_step", "leads_to", "eventually", "deadlock"}
 RARE = {"claims", "LeftRange", "cut short"}
