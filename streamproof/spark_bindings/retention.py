@@ -35,6 +35,7 @@ from streamproof.spark_bindings.commits import not_appended, pauses
 from streamproof.spark_bindings.compaction import compact
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
 from streamproof.spark_bindings.orphans import remove_orphans
 from streamproof.spark_bindings.snapshot import SnapshotStatus
@@ -226,7 +227,9 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
         gone: list[AddAction | RemoveAction] = [
             RemoveAction(path=path, data_change=False, deletion_timestamp=now) for path in files
         ]
-        said = CommitProperties(custom_metadata={RETENTION_KEY: str(until)})
+        said = CommitProperties(
+            custom_metadata={FORMAT_KEY: str(FORMAT), RETENTION_KEY: str(until)}
+        )
         try:
             with explained(log.path, "No row was removed"):
                 table.create_write_transaction(

@@ -155,7 +155,7 @@ class OutputCheck:
         """Find what the newest commit that a query of this pipeline has made was made from."""
         for number in range(newest(self._output), self._output.floor(), -1):
             entry = self._output.entry(Position(number))
-            if entry.is_of_0_1_0:
+            if entry.is_of_0_1_0 and entry.is_message:
                 return None  # so are all before it
             if entry.made is not None and entry.pipeline == self._output.pipeline:
                 return entry.made

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.errors import (
     DamagedFile,
     FencedDriver,
     InconsistentCut,
+    ReusedSequence,
     WrongArgument,
     WrongRows,
     WrongSchema,
@@ -79,7 +80,8 @@ def test_a_producer_may_repeat_what_it_appended(tmp_path: Path) -> None:
     channel = make(tmp_path / "rows")
     assert channel.append(rows(1), producer="gate", sequence=5) == 1
     assert channel.append(rows(1), producer="gate", sequence=5) is None
-    assert channel.append(rows(1), producer="gate", sequence=4) is None
+    with pytest.raises(ReusedSequence, match="no rows were ever appended with it"):
+        channel.append(rows(1), producer="gate", sequence=4)
     assert channel.append(rows(2), producer="other", sequence=5) == 2
     assert channel.append(rows(3), producer="gate", sequence=9) == 3
     assert channel.rows()["id"].to_pylist() == [1, 2, 3]

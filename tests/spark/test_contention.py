@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,8 +18,15 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from streamproof.spark_bindings import Pipeline, Query, commits, vacuum
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import FencedDriver, ForkedProcess, NotAppended
-from streamproof.spark_bindings.names import SnapshotId
+from streamproof.spark_bindings.data_files import write_file
+from streamproof.spark_bindings.errors import (
+    FencedDriver,
+    ForkedProcess,
+    NotAppended,
+    ReusedSequence,
+)
+from streamproof.spark_bindings.names import BatchId, SnapshotId
+from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import TUPLE_TYPE, TupleType
@@ -123,10 +131,12 @@ def test_a_producer_in_two_processes_appends_a_number_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     pipeline, other = pipeline_at(tmp_path / "p"), pipeline_at(tmp_path / "p").channel("a")
-    there = DeltaTable(other.path)
+    there, given = DeltaTable(other.path), pa.table({"x": [1]})
 
     def be_faster() -> None:
-        add = commits.add_action("no-such-file", 1, 1)
+        file = write_file(other.path, "feed", other.schema, iter(given.to_batches()))
+        assert file is not None
+        add = commits.add_action(file.path, file.size, file.rows)
         said = commits.CommitProperties(app_transactions=[Transaction("producer:p", first)])
         action = DeltaTable.create_write_transaction
         monkeypatch.undo()
@@ -134,10 +144,12 @@ def test_a_producer_in_two_processes_appends_a_number_once(
         monkeypatch.setattr(DeltaTable, "create_write_transaction", action)
 
     refuse(monkeypatch, 1, also=be_faster)
-    position = pipeline.channel("a").append(pa.table({"x": [1]}), producer="p", sequence=2)
-    # A lower number is another row's: ours comes behind it. The same or a higher one is ours.
-    assert position == (2 if first == 1 else None)
-    assert data_files(pipeline) == (1 if first == 1 else 0)
+    # A lower number is another row's: ours comes behind it. The same one is ours. Behind a higher
+    # one, ours would never be there.
+    with pytest.raises(ReusedSequence) if first == 3 else nullcontext():
+        position = pipeline.channel("a").append(given, producer="p", sequence=2)
+        assert position == (2 if first == 1 else None)
+    assert data_files(pipeline) == (2 if first == 1 else 1)
 
 
 def test_what_fails_behind_a_commit_does_not_make_it_be_repeated(
@@ -163,15 +175,19 @@ def test_a_merged_table_that_others_commit_to_is_tried_again(
     (tmp_path / "c/commits").rename(tmp_path / "gone")
     table = OwnedTable(tmp_path / "t", schema, checkpoint, {TupleType.INSERTION})
     file = TableFile(TupleType.INSERTION, 0, "rows-0.parquet", 1, 1)
+
+    def made(batch: int) -> Made:
+        return Made(checkpoint.identity(), BatchId(batch), {})
+
     refused = refuse(monkeypatch, 3)
-    table.apply(0, [file])
+    table.apply(made(0), [file])
     assert len(refused) == 3
     assert DeltaTable(tmp_path / "t").version() == 1
     refuse(monkeypatch, 10_000)
     with pytest.raises(NotAppended, match="Nothing was appended"):
-        table.apply(1, [file])
+        table.apply(made(1), [file])
     with pytest.raises(FencedDriver):
-        table.apply(0, [file])
+        table.apply(made(0), [file])
 
 
 def test_a_pipeline_that_two_processes_make_at_once_is_one(

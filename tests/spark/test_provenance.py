@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import Transaction
+from deltalake import DeltaTable, Transaction
 
 from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.channel import Channel
@@ -171,6 +171,15 @@ def test_what_the_original_has_written_says_nothing_of_a_restored_query(
     restored: Pipeline = two(query.pipeline.path)
     kept = checkpoint(tmp_path / "new", life="new")
     OutputCheck("q", kept, BatchNotes(tmp_path / "n", "q"), restored.channel("c").log).check()
+
+
+def test_what_others_commit_hides_nothing(query: Query) -> None:
+    """A vacuum's commit, or a marker of another version, says nothing of a batch."""
+    query.run(1, 1, noted=False)
+    table = DeltaTable(query.output.path)
+    table.create_write_transaction([], "append", table.schema())
+    with pytest.raises(WrongCheckpoint, match="a life one of it"):
+        query.check(life="two")
 
 
 def test_notes_are_bounded(tmp_path: Path) -> None:

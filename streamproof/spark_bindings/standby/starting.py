@@ -80,7 +80,7 @@ def _check_newest(query: str, checkpoint: Checkpoint, output: ChannelLog) -> Non
     """Compare the newest turn that this pair has delivered."""
     for number in range(newest(output), output.floor(), -1):
         entry = output.entry(Position(number))
-        if entry.is_of_0_1_0:
+        if entry.is_of_0_1_0 and entry.is_message:
             return
         made = entry.made
         if made is None or entry.pipeline != output.pipeline or made.life != query:
