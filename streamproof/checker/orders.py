@@ -64,9 +64,13 @@ for _name in (
     setattr(_Backwards, _name, _remade(_name))
 
 
+_CLASSES = (_Backwards, _Shifted)
+_ORDERS = len(_CLASSES)
+
+
 def other_orders(value: Any) -> list[Any]:
     """Rebuild a value with the members of its sets in other orders; empty if it has no such set."""
-    return [_rebuilt(value, cls) for cls in (_Backwards, _Shifted)] if _has_order(value) else []
+    return [_rebuilt(value, cls) for cls in _CLASSES] if _has_order(value) else []
 
 
 def _has_order(value: Any) -> bool:
@@ -116,22 +120,52 @@ def in_any_order(name: str, ask: Ask, read: Callable[[Any], Any] = lambda answer
     """
 
     def ask_in_any_order(*arguments: Any) -> Any:
-        others = other_orders(arguments)
-        if not others:
+        orders = [_known.of(argument) for argument in arguments]
+        if not any(orders):
             return ask(*arguments)
-        first = _answer(ask, arguments, read)
-        for other in others:
+        end: Disabled | AssertionError | None = None
+        answer, first = None, None
+        try:
+            answer = ask(*arguments)
+            first = read(answer)
+        except (Disabled, AssertionError) as error:
+            end, first = error, type(error)
+        for number in range(_ORDERS):
+            pairs = zip(arguments, orders, strict=True)
+            other = [order[number] if order else argument for argument, order in pairs]
             second = _answer(ask, other, read)
-            if first is not _UNLIKE and second is not _UNLIKE and first != second:
+            if second is not _UNLIKE and first != second:
                 raise ImpureModel(
                     f"{name} was asked twice about the same state, {show(arguments[0])}, with the "
                     "members of its sets in another order, and answered otherwise. A search would "
                     "see other states in another process, and a counterexample could not be run "
                     "again. Go through sorted(...) of a set, or use a tuple, or a Map over a Domain"
                 )
-        return ask(*arguments)
+        if end is not None:
+            raise end
+        return answer
 
     return ask_in_any_order
+
+
+class _Known:
+    """The other orders of the values that were asked for last: all actions ask of one state."""
+
+    def __init__(self) -> None:
+        self._last: list[tuple[Any, list[Any]]] = []
+
+    def of(self, value: Any) -> list[Any]:
+        """Give the other orders of a value; empty if it has none."""
+        for known, orders in self._last:
+            if known is value:
+                return orders
+        orders = other_orders(value)
+        if orders:
+            self._last = [(value, orders), *self._last[:1]]
+        return orders
+
+
+_known = _Known()
 
 
 def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
