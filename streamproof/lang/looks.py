@@ -70,10 +70,10 @@ def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
     """
     code = frame.f_code
     doubts = list(_in_itself(code))
-    found = [*_uses(code, frame.f_globals, frame.f_builtins), *_enclosed(frame)]
-    given = list(_arguments(frame))
-    found += _class_attributes(code, [*found, *given])
-    for use in [*found, *(use for use in given if _is_callable_as_it_is(use.value))]:
+    found = list(_uses(code, frame.f_globals, frame.f_builtins))
+    given, around = list(_arguments(frame)), list(_enclosed(frame))
+    found += _class_attributes(code, [*found, *given, *around])
+    for use in [*found, *around, *(use for use in given if _is_callable_as_it_is(use.value))]:
         doubt = _doubt_about(use)
         if doubt is not None:
             doubts.append(doubt)
@@ -194,9 +194,14 @@ def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
         for name in code.co_names:
             part = inspect.getattr_static(cls, name, _NO_VALUE)
             part = getattr(part, "__func__", part)
+            part = getattr(part, "fget", getattr(part, "func", part))  # of a property
             is_plain = _is_callable_as_it_is(part) or not hasattr(type(part), "__get__")
-            if part is not _NO_VALUE and is_plain:
+            if part is not _NO_VALUE and (is_plain or _is_users_function(part)):
                 yield Use(code.co_firstlineno, name, part)
+
+
+def _is_users_function(value: Any) -> bool:
+    return type(value) is FunctionType and origin_of(value.__code__) is Origin.USER
 
 
 def _classes(values: list[Any]) -> set[type]:

@@ -256,6 +256,17 @@ def nonlocal_of_a_function(model, s, p):
     return replace(s, n=total)
 
 
+def list_of_a_function(model, s, p):
+    found = [s.n]
+
+    def add(n):
+        found.append(n)
+        found[0] += 1
+
+    add(1)
+    return replace(s, n=found[0] + len(found))
+
+
 def generated(model, s, p):
     def numbers():
         yield s.n

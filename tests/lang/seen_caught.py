@@ -226,6 +226,32 @@ def default_list(model, s, p, seen=[]):
     return replace(s, n=len(seen))
 
 
+def counting_class():
+    calls = []
+
+    class Counting:
+        def count(self):
+            calls.append(1)
+            return len(calls)
+
+        @property
+        def counted(self):
+            return self.count()
+
+    return Counting
+
+
+MADE = counting_class()()
+
+
+def list_around_a_method(model, s, p):
+    return replace(s, n=MADE.count())
+
+
+def list_around_a_property(model, s, p):
+    return replace(s, n=MADE.counted)
+
+
 def list_outside_of_a_lambda(model, s, p):
     seen = []
     m = s.m.map(lambda n: seen.append(n) or n)

@@ -22,7 +22,7 @@ SEEN = [
 
 OF_THE_ACTION = ("state_changed_in_place", "default_list", "function_attribute")
 """Where what changes is an argument of the action, or of a function that it calls."""
-OF_A_HELPER = ("type_by_default",)
+OF_A_HELPER = ("type_by_default", "list_around_a_property")
 """Where a function that it calls is to blame."""
 
 
