@@ -39,9 +39,17 @@ def watching() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setprofile(before)
+        _resume(before)
         if collects:
             gc.enable()
+
+
+def _resume(profiler: Any) -> None:
+    """Let the profiler of before go on, which may be one written in C, as that of `cProfile`."""
+    if profiler is None or callable(profiler):
+        sys.setprofile(profiler)
+    else:
+        profiler.enable()
 
 
 def unwatched(function: F) -> F:
@@ -50,7 +58,7 @@ def unwatched(function: F) -> F:
     @functools.wraps(function)
     def compute(*arguments: Any) -> Any:
         observing = sys.getprofile()
-        if observing is None:
+        if observing is not _observe:
             return function(*arguments)
         sys.setprofile(None)
         try:
