@@ -6,8 +6,8 @@ work and, as it would be, of what goes on behind the crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ from unittest import mock
 import pytest
 
 from streamproof import disk
-from streamproof.checker.native.checkpoint import files, keeper
-from streamproof.spark_bindings import data_files, directory, durable
+from streamproof.spark_bindings import data_files, directory, durable, process, snapshot
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.process import QueryProcess
@@ -72,14 +71,22 @@ def _without_names(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
+@contextmanager
+def _directories_without_names() -> Iterator[None]:
+    with ExitStack() as stack:
+        for owner in (durable, process, snapshot):
+            stack.enter_context(mock.patch.object(owner, "make_directory", _without_names))
+        yield
+
+
 def _markers_first(self: QueryProcess, rows: Any, batch_id: Any) -> None:
     received = self._recording.begin(batch_id)
     self._recording.on_batch(batch_id, received, self._output.append_marker_once)
     self._output.append_once(rows, self.checkpoint.identity(), batch_id)
 
 
-def _manifest_first(self: SnapshotFiles, snapshot: Any, **what: Any) -> None:
-    mark = self.path / snapshot / "manifest.json"
+def _manifest_first(self: SnapshotFiles, name: Any, **what: Any) -> None:
+    mark = self.path / name / "manifest.json"
     manifest = {"completed_at": "2026-01-01T00:00:00+00:00", "markers": what["markers"]}
     disk.write_file(mark, b"{}")
     parts = [vars_of(part) for part in what["channels"]]
@@ -105,9 +112,7 @@ MISTAKES = {
     "a-pipeline-has-its-name-before-its-files": Mistake(
         "pipeline", left_out(directory, "sync_tree"), each=1, is_fast=True
     ),
-    "directories-have-no-name": Mistake(
-        "pipeline", instead(durable, "make_directory", _without_names)
-    ),
+    "directories-have-no-name": Mistake("pipeline", _directories_without_names),
     "markers-are-sent-before-rows": Mistake(
         "pipeline", instead(QueryProcess, "on_batch", _markers_first), each=1
     ),
@@ -120,10 +125,6 @@ MISTAKES = {
     ),
     "a-table-s-file-is-not-synced": Mistake("table", left_out(table_files, "sync_file"), each=1),
     "a-table-s-file-has-no-name": Mistake("table", left_out(owned_table, "sync_directory"), each=1),
-    "a-manifest-comes-before-what-it-speaks-of": Mistake(
-        "search", left_out(keeper, "sync_directory"), each=1, is_fast=True
-    ),
-    "an-array-is-not-synced": Mistake("search", instead(files.os, "fsync", lambda _: None), each=1),
 }
 
 
