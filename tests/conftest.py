@@ -25,6 +25,7 @@ FIRST = (
     "spark/test_bounded.py",
     "spark/test_snapshot.py",
     "spark/test_columns.py",
+    "spark/faults/test_crashes.py",
     "spark/test_crash.py",
     "spark/test_start.py",
     "spark/test_sunion.py",

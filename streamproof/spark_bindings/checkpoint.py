@@ -67,10 +67,6 @@ class Checkpoint:
             )
         return str(metadata["id"])
 
-    def has_identity(self) -> bool:
-        """Tell whether the query has started: else it has done nothing."""
-        return (self.path / "metadata").exists()
-
     def is_planned(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has chosen what a batch reads, and still knows it."""
         return (self.path / "offsets" / str(batch_id)).exists()

@@ -267,7 +267,8 @@ class TableSink:
 
     def _check_start(self) -> None:
         """Compare what was written with what the checkpoint says of the newest batches."""
-        if self._checkpoint.last_committed() is None and not self._checkpoint.has_identity():
+        has_begun = (self._checkpoint.path / "metadata").exists()
+        if self._checkpoint.last_committed() is None and not has_begun:
             return  # the power failed before anything was written in its name
         for batch in {self._checkpoint.last_committed(), self._checkpoint.last_planned()}:
             if batch is not None and self._checkpoint.is_planned(batch):

@@ -26,7 +26,8 @@ class Workload:
     Attributes
     ----------
     each : how many operations there are from one crash to the next, in the fast test
-    points_min : crashes that the slow test tries
+    lossy : kinds of loss that the slow test tries at each operation; they take turns
+    points_min : crashes that the slow test tries at least
     refusals : that a loss of power may bring, beside those that say which file to delete
     """
 
@@ -34,6 +35,7 @@ class Workload:
     check: Check
     without_spark: Callable[[], AbstractContextManager[None]]
     each: int
+    lossy: int
     points_min: int
     refusals: frozenset[str]
 
@@ -44,26 +46,30 @@ SPARK_S_OWN = frozenset({"EngineRefused", "LostFiles"})
 WORKLOADS = {
     "pipeline": Workload(
         *(chains.work, chains.check, chains.without_spark),
-        each=17,
+        each=43,
+        lossy=2,
         points_min=1200,
         refusals=SPARK_S_OWN,
     ),
     "pair": Workload(
         *(pairs.work, pairs.check, pairs.without_spark),
-        each=61,
-        points_min=1200,
+        each=197,
+        lossy=1,
+        points_min=1000,
         refusals=SPARK_S_OWN,
     ),
     "table": Workload(
         *(tables.work, tables.check, tables.without_spark),
         each=7,
-        points_min=400,
+        lossy=6,
+        points_min=300,
         refusals=frozenset(),
     ),
     "search": Workload(
         *(searches.work, searches.check, searches.small_rounds),
         each=7,
-        points_min=200,
+        lossy=3,
+        points_min=120,
         refusals=frozenset(),
     ),
 }
@@ -75,11 +81,15 @@ def run(workload: Workload, place: Path, **how: int) -> Report:
         return crash(tape, place, workload.check, refusals=workload.refusals, **how)
 
 
+def test_there_are_two_thousand_crashes() -> None:
+    assert sum(workload.points_min for workload in WORKLOADS.values()) > 2000
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_crash_loses_nothing(name: str, memory: Path) -> None:
     workload = WORKLOADS[name]
     report = run(workload, memory / name, each=workload.each)
-    assert report.points > 30
+    assert report.points > 12
     assert report.refused(Crash.KILL) == set()
 
 
@@ -88,5 +98,5 @@ def test_a_crash_loses_nothing(name: str, memory: Path) -> None:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_crash_at_each_operation_loses_nothing(name: str, memory: Path) -> None:
     workload = WORKLOADS[name]
-    report = run(workload, memory / f"{name}-each", lossy=3)
+    report = run(workload, memory / f"{name}-each", lossy=workload.lossy)
     assert report.points >= workload.points_min, report

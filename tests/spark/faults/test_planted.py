@@ -105,12 +105,10 @@ MISTAKES = {
         "pipeline", instead(durable, "create_file", _made_in_place), each=1
     ),
     "a-data-file-is-not-synced": Mistake("pipeline", left_out(data_files, "sync_file")),
-    "an-append-is-told-before-it-is-synced": Mistake(
-        "pipeline", left_out(ChannelLog, "sync"), is_fast=True
-    ),
+    "an-append-is-told-before-it-is-synced": Mistake("pipeline", left_out(ChannelLog, "sync")),
     "a-plan-is-not-synced": Mistake("pipeline", left_out(Checkpoint, "sync_plan")),
     "a-pipeline-has-its-name-before-its-files": Mistake(
-        "pipeline", left_out(directory, "sync_tree"), each=1, is_fast=True
+        "pipeline", left_out(directory, "sync_tree"), each=1
     ),
     "directories-have-no-name": Mistake("pipeline", _directories_without_names),
     "markers-are-sent-before-rows": Mistake(
