@@ -10,6 +10,7 @@ from streamproof.checker.limits import Limits
 from streamproof.checker.liveness import _back, decide_liveness
 from streamproof.checker.progress import REPORT_EVERY
 from streamproof.checker.properties import Check
+from streamproof.checker.reference import explore
 from streamproof.lang import Fairness, Model, action, eventually, final, init, require
 from streamproof.lang.model import Call
 
@@ -69,6 +70,10 @@ def test_liveness_looks_at_the_memory_and_reports_now_and_then(monkeypatch):
     assert list(liveness.lassos.values()) == [None]
     assert len(asked) == 3
     assert [report.expanded for report in reports] == [0, REPORT_EVERY, 2 * REPORT_EVERY]
+
+
+def test_a_search_to_the_end_has_expanded_every_state():
+    assert explore(Walk(3)).expanded == 4
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ GROUPS = (
         "arbiter",
         ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),
         (
+            "checker/test_survivors.py",
             "checker/test_reference.py",
             "checker/test_properties.py",
             "checker/test_liveness.py",
