@@ -124,6 +124,7 @@ class MutantLoop:
 
     def _run_here(self, session: pytest.Session, mutated: Path) -> int:
         self._order(session, mutated.stem)
+        session.config.pluginmanager.register(Teller())
         session.config.option.maxfail = 1
         try:
             pytest_main.pytest_runtestloop(session)
@@ -143,6 +144,15 @@ class MutantLoop:
             return not is_named, totals[item.path], str(item.path), cost
 
         session.items.sort(key=rank)
+
+
+class Teller:
+    """Writes down what failed: a fork ends before pytest sums up."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called by pytest after each part of a test."""
+        if report.failed:
+            print(f"\n{report.nodeid} ({report.when})\n{report.longreprtext}", flush=True)
 
 
 class Meter:
