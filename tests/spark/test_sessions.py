@@ -152,6 +152,9 @@ def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]
     monkeypatch.setattr(run, "start_query", start)
     monkeypatch.setattr(run.Run, "_plan", lambda *_: None)
     monkeypatch.setattr(run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(run, "has_watermark", lambda *_: False)
+    monkeypatch.setattr(run, "planned_sources", lambda *_: [])
+    monkeypatch.setattr(run.QueryProcess, "check_start", lambda *_: None)
     monkeypatch.setattr("streamproof.spark_bindings.pipeline.check_session", lambda *_: None)
     yield begun, may
     may.set()
