@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import cProfile
 import enum
 import functools
+import sys
 from dataclasses import dataclass, replace
 
 import pytest
@@ -342,3 +344,16 @@ def test_type_test_checked_and_false_proof_are_traced_as_they_run():
 def test_false_proof_does_not_swallow_a_refusal():
     with pytest.raises(Untraceable, match="divides the symbolic value n"):
         trace_model(Swallowing)
+
+
+def test_a_profiler_goes_on_after_a_trace():
+    profiler = cProfile.Profile()
+    profiler.enable()
+    try:
+        trace_model(Twins)
+        traced = sys.getprofile()
+        len("seen")
+    finally:
+        profiler.disable()
+    assert traced is profiler
+    assert any("len" in str(entry.code) for entry in profiler.getstats())
