@@ -65,8 +65,9 @@ def trace_anew(cls: Any) -> TracedModel:
     for method in cls.methods(Role.INIT):
         bound = _Bound.to(model, method, ())
         for path in paths(bound.call, method.name):
-            _refuse_claims(bound, path)
-            initial.append(_command(bound, path, state_sort, None))
+            if path.ending is not Ending.DISABLED:  # a state that there is not
+                _refuse_claims(bound, path)
+                initial.append(_command(bound, path, state_sort, None))
     for method in cls.methods(Role.ACTION):
         bound = _Bound.to(model, method, (state,))
         for path in paths(bound.call, method.name):
@@ -94,12 +95,12 @@ def _assumption(bound: _Bound) -> ex.Expr:
 
 
 def _refuse_claims(bound: _Bound, path: Path) -> None:
-    """Refuse an `assert` or a `require` in what is no step, and so cannot be refused or wrong."""
-    if path.ending is not Ending.VALUE or path.claims:
+    """Refuse an `assert` in what is no step, where nobody looks whether it holds."""
+    if path.ending is Ending.BROKEN_CLAIM or path.claims:
         role = bound.method.role.value
         with blaming(bound.method.name, bound.call):
             raise untraceable(
-                f"an assert or a require may fail in it, and it is @{role}, which is no step",
+                f"an assert may fail in it, and it is @{role}, which is no step",
                 "State what must hold in a method of its own, marked @always or @assume",
             )
 

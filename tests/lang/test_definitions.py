@@ -172,13 +172,6 @@ class ClaimsInAnInit(Base):
         return Small(0)
 
 
-class RequiresInAnInit(Base):
-    @init
-    def start(self) -> Small:
-        require(self.top > 3)
-        return Small(0)
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -187,7 +180,6 @@ class RequiresInAnInit(Base):
         ClaimsInALambdaOfAProperty,
         ClaimsInAnAssumption,
         ClaimsInAnInit,
-        RequiresInAnInit,
     ],
 )
 def test_a_claim_or_guard_outside_of_a_step_is_refused(model):
