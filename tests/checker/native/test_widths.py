@@ -369,6 +369,14 @@ class WrongSign(Below):
         return s.k > s.high or s.k >= 0 or s.k * s.k < s.k
 
 
+class Differs(WrongSign):
+    """A difference of two numbers that change has the widths of both."""
+
+    @always
+    def fine(self, s: Level, p: P) -> bool:
+        return s.full[p] - s.k != 1
+
+
 @pytest.mark.parametrize("kind", [Below, Above, JustAbove, FarBelow, BelowInAMap])
 def test_a_range_that_is_left_is_told_in_every_shape(kind, tmp_path):
     name, told = assert_right(kind(Domain(P, 2)), tmp_path)
@@ -376,7 +384,7 @@ def test_a_range_that_is_left_is_told_in_every_shape(kind, tmp_path):
     assert "outside" in told
 
 
-@pytest.mark.parametrize("kind", [JustWithin, WrongSign, Sinks])
+@pytest.mark.parametrize("kind", [JustWithin, WrongSign, Sinks, Differs])
 def test_a_range_that_is_not_left_is_searched_to_its_borders(kind, tmp_path):
     wanted = assert_right(kind(Domain(P, 2)), tmp_path)
     assert ("REFUTED" in str(wanted)) == (kind is not JustWithin)
