@@ -176,7 +176,7 @@ class Assembly:
             claims = self.rng.random() < 0.25
             try:
                 written = methods.write_action(
-                    self.rng, self.schema, name, self.helpers, claims=claims
+                    self.rng, self.schema, name, self.helpers, claims=claims, loose=self.may_break
                 )
             except Impossible:
                 continue

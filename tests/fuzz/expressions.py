@@ -209,6 +209,8 @@ class Writer(Scope):
         if self.rng.random() < 0.3:
             return self.rng.choice((low, high))
         text = self.number(depth)
+        if self.is_loose and self.rng.random() < 0.5:
+            return text
         if self.at_top and depth and self.rng.random() < 0.7:
             return f"kept({text}, {low}, {high})"
         if self.rng.random() < 0.04:
@@ -239,6 +241,8 @@ class Writer(Scope):
             return f"not {here}"
         if part.kind == "int" and roll < 0.6 and part.bounds and self.at_top:
             low, high = (f"self.{end}" if end == "top" else end for end in part.ends)
+            if self.is_loose and self.rng.random() < 0.5:
+                return f"{here} {self.rng.choice('+-')} 1"
             return f"kept({here} {self.rng.choice('++-')} 1, {low}, {high})"
         return self.within(part.kind, max(depth, 1), part.bounds)
 

@@ -162,11 +162,17 @@ def write_helper(rng: Random, schema: Schema, number: int) -> tuple[Helper, list
 
 
 def write_action(
-    rng: Random, schema: Schema, name: str, helpers: tuple[Helper, ...], *, claims: bool
+    rng: Random,
+    schema: Schema,
+    name: str,
+    helpers: tuple[Helper, ...],
+    *,
+    claims: bool,
+    loose: bool,
 ) -> Written:
     """Write an action."""
     taken = parameters(rng, schema)
-    write = replace(writer(rng, schema, taken, helpers), may_claim=True)
+    write = replace(writer(rng, schema, taken, helpers), may_claim=True, is_loose=loose)
     fairness = rng.choice(("", "", "WEAK", "WEAK", "WEAK", "STRONG", "STRONG", "NONE"))
     role = f"@action(fairness=Fairness.{fairness})" if fairness else "@action"
     lines = []

@@ -29,6 +29,7 @@ class Scope:
     at_top : whether a `require` may stand here, which it may not inside a lambda
     helpers : that may be called on the state `s`
     may_claim : whether an `assert` may stand here, which it may in actions
+    is_loose : whether numbers often leave their ranges
     """
 
     rng: Random
@@ -37,6 +38,7 @@ class Scope:
     at_top: bool = True
     helpers: tuple[Helper, ...] = ()
     may_claim: bool = False
+    is_loose: bool = False
     numbers: list[int] = field(default_factory=lambda: [0])
 
     def fresh(self, prefix: str) -> str:
