@@ -43,7 +43,7 @@ class Comparison:
         self.what, self.units = what, units
         self.chance = Chance.of(what, executed.numbers())
         self.compared = self.unreached = 0
-        self._executed = executed
+        self.executed = executed
 
     @property
     def outcomes(self) -> int:
@@ -96,7 +96,7 @@ class Comparison:
         ------
         TracingDisagrees : if they differ
         """
-        beyond = Beyond(self._executed)
+        beyond = Beyond(self.executed)
         with beyond.looking():
             plain = unit.plain(point)
         difference = plain.difference(unit.traced(point))

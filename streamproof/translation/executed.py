@@ -68,6 +68,22 @@ class Executed:
                     _gather([getattr(value, other, None) for other in code.co_names], found)
         return found
 
+    def constants(self, cls: type[Any] | None = None) -> dict[str, Any]:
+        """Give the plain values that the functions that ran, and a class, have by name."""
+        found = {}
+        for code, names in self._names.items():
+            for name in code.co_names:
+                if isinstance(names.get(name), _PLAIN):
+                    found[f"{names.get('__name__')}.{name}"] = names[name]
+        for base in cls.__mro__ if cls is not None else ():
+            for name, value in vars(base).items():
+                if isinstance(value, _PLAIN) and not name.startswith("__"):
+                    found[f"{base.__qualname__}.{name}"] = value
+        return found
+
+
+_PLAIN = (bool, int, str, tuple, frozenset)
+
 
 class Beyond:
     """Looks for an instruction that runs plainly and has not run in any traced path.

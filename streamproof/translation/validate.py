@@ -67,6 +67,7 @@ def validate_model(model: Model[Any]) -> TranslationReport:
     began, traced = time.perf_counter(), trace_model(cls)
     report = _validated_class(cls)
     comparison = _comparison(cls)
+    _require_same_constants(cls)
     before = comparison.compared
     if is_walkable(model, traced):
         comparison.along_runs(model, traced)
@@ -120,6 +121,24 @@ def _comparison(cls: Any) -> Comparison:
             "that rests on a traced form would hold. Let methods depend on these alone"
         )
     return Comparison(cls.__name__, model_units(traced), executed)
+
+
+@functools.cache
+def _constants_of(cls: Any) -> dict[str, Any]:
+    """Keep the constants of a class as they were when it was compared for the first time."""
+    return _comparison(cls).executed.constants(cls)
+
+
+def _require_same_constants(cls: Any) -> None:
+    before, now = _constants_of(cls), _comparison(cls).executed.constants(cls)
+    changed = [name for name in before if now.get(name) != before[name]]
+    if changed:
+        values = ", ".join(f"{name} was {before[name]!r}, is {now.get(name)!r}" for name in changed)
+        raise TracingDisagrees(
+            f"what {cls.__name__} reads has changed since it was traced: {values}. The traced form "
+            "has the old value. Make it a field of the model, or check each value in a process of "
+            "its own"
+        )
 
 
 @functools.cache

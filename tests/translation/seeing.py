@@ -6,7 +6,7 @@ import operator
 import types
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from streamproof.lang import (
     Domain,
@@ -150,6 +150,23 @@ class InHelper(Honest):
 
 def _helper(n: int) -> bool:
     return n < 5000
+
+
+@dataclass(frozen=True)
+class Limited(Honest):
+    """A size sets a constant of the class, which the traced form of another size has."""
+
+    limit: ClassVar[int] = 3
+    sizes = {"default": {"ps": 2, "limit": 3}}
+
+    @classmethod
+    def sized(cls, ps: int, limit: int) -> Limited:
+        cls.limit = limit
+        return cls(Domain(P, ps))
+
+    def up(self, s: State) -> State:
+        require(s.n < self.limit)
+        return replace(s, n=s.n + 1)
 
 
 SEEING = (

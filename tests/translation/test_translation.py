@@ -70,6 +70,14 @@ def test_the_message_names_the_line_that_no_traced_path_executes() -> None:
         validate_model(at_size(seeing.InProperty, {"ps": 2}))
 
 
+def test_a_constant_of_the_class_that_changes_after_the_trace_is_told() -> None:
+    from tests.translation.seeing import Limited
+
+    assert validate_model(Limited.sized(ps=2, limit=3)).compared > 100
+    with pytest.raises(TracingDisagrees, match="limit was 3, is 4"):
+        validate_model(Limited.sized(ps=2, limit=4))
+
+
 def told(traced: Any, executed: Executed, model: Any) -> bool:
     """Tell whether a comparison notices that a traced form is not that of the model."""
     comparison = Comparison("it", model_units(traced), executed)
