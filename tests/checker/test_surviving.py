@@ -1,6 +1,7 @@
 """Models that notice what one wrong line in `lang` or `checker` does to a verdict.
 
 With such a line each of these was green, or was green for another reason, while all tests passed.
+PYTEST_DONT_REWRITE: a claim would be told with symbolic values, which have other names each time.
 """
 
 from __future__ import annotations
