@@ -6,6 +6,7 @@ traced path did, is reached through a question that symbolic values answer other
 
 from __future__ import annotations
 
+import gc
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -120,12 +121,15 @@ class Beyond:
 
 @contextmanager
 def _tracing(enter: Any) -> Iterator[None]:
-    before = sys.gettrace()
+    before, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()  # finalizers of others would run as if the model called them
     sys.settrace(enter)
     try:
         yield
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()
 
 
 _owned: dict[CodeType, bool] = {}
@@ -135,10 +139,10 @@ def is_own(code: CodeType) -> bool:
     """Tell whether a function is neither the language's nor Python's own, nor a module's body."""
     if code not in _owned:
         is_made = code.co_filename.startswith("<") and code.co_name.startswith("__")
-        is_told = code.co_name in ("<module>", "__repr__", "__str__", "__format__")
+        is_told = code.co_name in ("<module>", "__repr__", "__str__", "__format__", "__del__")
         is_foreign = code.co_filename.startswith(_NOT_LOOKED_AT) or "<frozen" in code.co_filename
         is_library = "site-packages" in code.co_filename
-        _owned[code] = is_library or not (is_made or is_told or is_foreign)
+        _owned[code] = not is_told and (is_library or not (is_made or is_foreign))
     return _owned[code]
 
 

@@ -169,6 +169,20 @@ class Limited(Honest):
         return replace(s, n=s.n + 1)
 
 
+@dataclass(frozen=True)
+class Claiming(Honest):
+    """A claim in a lambda, whose values pytest tells."""
+
+    def turn(self, s: State, p: P) -> State:
+        require(s.phase == Phase.IDLE and not s.m[p])
+        return replace(s, phase=Phase.BUSY, m=s.m.map_items(lambda q, v: _claimed(s, v) or p == q))
+
+
+def _claimed(s: State, value: bool) -> bool:
+    assert value == (s.phase == Phase.BUSY)
+    return value
+
+
 SEEING = (
     InProperty,
     InValue,

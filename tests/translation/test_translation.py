@@ -78,6 +78,27 @@ def test_a_constant_of_the_class_that_changes_after_the_trace_is_told() -> None:
         validate_model(Limited.sized(ps=2, limit=4))
 
 
+def test_finalizers_of_others_are_not_taken_for_the_model() -> None:
+    class Left:
+        def __init__(self) -> None:
+            self.itself = self  # which only the collector frees
+
+        def __del__(self) -> None:
+            sum(range(3))
+
+    executed = Executed()
+    with executed.recording():
+        for _ in range(5_000):
+            Left()
+    assert Left.__del__.__code__ not in executed.offsets
+
+
+def test_claims_that_pytest_rewrites_are_traced_alike() -> None:
+    from tests.translation.seeing import Claiming
+
+    assert validate_model(at_size(Claiming, {"ps": 2})).compared > 100
+
+
 def told(traced: Any, executed: Executed, model: Any) -> bool:
     """Tell whether a comparison notices that a traced form is not that of the model."""
     comparison = Comparison("it", model_units(traced), executed)
