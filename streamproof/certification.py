@@ -30,12 +30,19 @@ from streamproof.models.registry import module_of, protocol_module
 from streamproof.models.verdict import Exhausted, ExitCode, Json, Proved, Verdict
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import ProofReport, prove
+from streamproof.translation import validate_protocol
 from streamproof.verification import Explored, OnStage, explore_protocol, model_files
 
 ENGINES = {
     "lang": ("lang",),
-    "checker": ("checker", "models/registry.py", "models/verdict.py", "verification.py"),
-    "proofs": ("proofs/*.py",),
+    "checker": (
+        "checker",
+        "translation",
+        "models/registry.py",
+        "models/verdict.py",
+        "verification.py",
+    ),
+    "proofs": ("proofs/*.py", "translation"),
 }
 """What looks at a protocol: files and directories of the package."""
 PARTS = ("explored", "proof")
@@ -205,6 +212,7 @@ def certify(
     Raises
     ------
     NotCertifiable : if anything is not green, or was changed meanwhile
+    TracingDisagrees : if a traced form differs from the code that it was traced from
     UnknownModel, UnknownInvariant : if the protocol has no model or no invariant
     """
     if key is not None:
@@ -212,6 +220,9 @@ def certify(
     basis = basis_of(protocol)
     stale = PARTS if anew else stale_parts(protocol, basis)
     shown = {} if len(stale) == len(PARTS) else dict(stored_certificate(protocol) or {})
+    if stale:
+        on_stage(f"{protocol}: comparing its traced form with the code")
+        validate_protocol(protocol_module(protocol))
     if "explored" in stale:
         shown |= explored_part(protocol, *explore_protocol(protocol, on_stage=on_stage))
     if "proof" in stale:

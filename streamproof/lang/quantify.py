@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,20 +69,22 @@ class Site:
         return self.code.co_filename, self.line, self.column
 
 
-# By the function's code, which its places keep alive, and by instruction, or by line and column.
-_sites: dict[tuple[int, int], Site] = {}
-_places: dict[tuple[int, int, int], Site] = {}
+@functools.cache
+def _known() -> tuple[dict[tuple[int, int], Site], dict[tuple[int, int, int], Site]]:
+    """Keep places by a function's code, which they keep alive: by instruction, and in the text."""
+    return {}, {}
 
 
 def site_at(code: CodeType, offset: int) -> Site:
     """Give the place of an instruction, which is the same for all of one call."""
+    sites, places = _known()
     key = (id(code), offset)
-    found = _sites.get(key)
+    found = sites.get(key)
     if found is None:
         line, _, column, _ = list(code.co_positions())[offset // 2]
         made = Site(code, line or code.co_firstlineno, column or 0)
-        found = _places.setdefault((id(code), made.line, made.column), made)
-        _sites[key] = found
+        found = places.setdefault((id(code), made.line, made.column), made)
+        sites[key] = found
     return found
 
 

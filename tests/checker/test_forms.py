@@ -215,7 +215,7 @@ class Starts(Picks):
 
 
 @pytest.mark.parametrize("kind", [Picks, Starts])
-@pytest.mark.parametrize("values", MERGED, ids=repr)
+@pytest.mark.parametrize("values", MERGED, ids=range(len(MERGED)))
 def test_equal_states_of_another_form_are_refused(kind, values):
     left, right = values
     assert State(left) == State(right)
@@ -225,7 +225,7 @@ def test_equal_states_of_another_form_are_refused(kind, values):
     assert "The search would keep one of them" in str(refused.value)
 
 
-@pytest.mark.parametrize("values", SAME, ids=repr)
+@pytest.mark.parametrize("values", SAME, ids=range(len(SAME)))
 def test_equal_states_of_one_form_are_one_state(values):
     left, right = values
     assert difference(left, right) is None
