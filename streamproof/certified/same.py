@@ -32,7 +32,14 @@ _OF_THE_IMPORT = frozenset(
 )
 _OF_THE_CLASS = frozenset(
     {
-        *("__dict__", "__doc__", "__firstlineno__", "__static_attributes__", "__weakref__"),
+        *(
+            "__dict__",
+            "__doc__",
+            "__firstlineno__",
+            "__static_attributes__",
+            "__weakref__",
+            "__slotnames__",
+        ),
         "_abc_impl",
     }
 )

@@ -6,6 +6,7 @@ decorator, to a field or value that takes its place, or to a wrapper that hides 
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import inspect
@@ -201,7 +202,8 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _is_model_itself(base: Any) -> bool:
-    return base.__module__ in ("builtins", "typing", "abc") or "__streamproof_model__" in vars(base)
+    # By identity: a class that `type(...)` makes bears the name of whatever module has called it.
+    return base in (object, typing.Generic, abc.ABC) or "__streamproof_model__" in vars(base)
 
 
 def _attributes_of_model(cls: Any) -> set[str]:

@@ -289,3 +289,15 @@ def test_a_model_that_lists_its_starts_itself_is_neither_traced_nor_proven():
 
 def test_the_names_of_findings_are_those_of_reports():
     assert {verdict.ACTIONS, verdict.CLAIMS, verdict.DEADLOCK} < set(roles._FINDINGS)
+
+
+def test_a_property_of_a_class_that_type_makes_is_asked():
+    """Such a class bears the name of the module `abc`, whose classes were taken for Model's own."""
+
+    @always
+    def never(_self, _state):
+        return False
+
+    made = type("Made", (Up,), {"never": never})
+    made.__module__ = "abc"
+    assert "never" in [method.name for method in made.methods(Role.ALWAYS)]

@@ -75,10 +75,10 @@ def countdown(monkeypatch):
 
     write = disk.write_file
 
-    def torn_file(path, new):
-        write(path, new[: len(new) // 2])
+    def torn_file(path, new, **how):
+        write(path, new[: len(new) // 2], **how)
         may_die()
-        write(path, new)
+        write(path, new, **how)
 
     monkeypatch.setattr(disk, "write_file", torn_file)
     monkeypatch.setattr(os, "fsync", before(os.fsync))
@@ -112,7 +112,7 @@ def test_a_process_may_die_at_each_single_write(threads, step, tmp_path, countdo
             assert_same(search_or_go_on(model, place, threads), expected)
         else:
             break
-    assert 80 < number < 900
+    assert 40 < number < 900  # several narrow levels are searched between two writes
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -121,7 +121,7 @@ def test_a_process_may_die_within_writes_again_and_again(threads, place, countdo
     expected = explore(model, threads=1)
     random, deaths = Random(threads), 0
     while True:
-        countdown[0] = random.randrange(10, 60)
+        countdown[0] = random.randrange(5, 30)
         try:
             found = search_or_go_on(model, place, threads)
             break
@@ -159,7 +159,7 @@ def test_a_disk_that_is_full_at_once_is_told_at_once(place, resume, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CheckpointRefused, match="No space left on device.*another directory"):
+    with pytest.raises(CheckpointRefused, match="No space left on device.*Name a"):
         explore(lights(), checkpoint=Checkpoint(place, resume=resume))
 
 

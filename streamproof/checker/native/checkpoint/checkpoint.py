@@ -106,9 +106,9 @@ class Checkpoint:
             make_directory(self.directory)  # its name, too, is to outlive the power
         except OSError as error:
             raise CheckpointRefused(
-                f"the directory {self.directory} cannot be made ({error.strerror}), so a search "
-                "could not be kept there. Nothing was searched. Name a directory that is not "
-                "there yet, in one that is"
+                f"the directory {self.directory} cannot be made ({error.strerror or error}), so a "
+                "search could not be kept there. Nothing was searched. Name a directory that is "
+                "not there yet, in one that is"
             ) from error
 
     def _check_nothing_else_is_there(self) -> None:
