@@ -121,7 +121,7 @@ def test_a_process_may_die_within_writes_again_and_again(threads, place, countdo
     expected = explore(model, threads=1)
     random, deaths = Random(threads), 0
     while True:
-        countdown[0] = random.randrange(5, 30)
+        countdown[0] = random.randrange(10, 40)
         try:
             found = search_or_go_on(model, place, threads)
             break
