@@ -64,7 +64,7 @@ def test_the_same_model_is_drawn_every_time():
     [
         (expr, "negate", lambda operand: operand),
         (symbolic, "ask_premise", lambda code, condition: None),
-        (Terms, "disjunction", Terms.conjunction),
+        pytest.param(Terms, "disjunction", Terms.conjunction, marks=pytest.mark.slow),
     ],
     ids=["negate", "ask_premise", "disjunction"],
 )
