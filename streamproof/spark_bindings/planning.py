@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
+from streamproof.disk import make_directory
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import CopyRuns, WrongArgument, WrongSchema, WrongWiring
 from streamproof.spark_bindings.names import BatchId
@@ -142,6 +143,7 @@ def start_query(
         .option("checkpointLocation", str(checkpoint))
         .foreachBatch(batch_function)
     )
+    make_directory(checkpoint.parent)  # Spark would make it, and sync no name
     for _ in range(_START_ATTEMPTS_MAX):
         try:
             running = writer.start()

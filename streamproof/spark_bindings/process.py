@@ -12,7 +12,6 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
-from streamproof.disk import make_directory
 from streamproof.lang import Disabled
 from streamproof.protocols.chandy_lamport import SaveState, SendMarkers, initiate
 from streamproof.spark_bindings.channel import Channel
@@ -65,7 +64,6 @@ class QueryProcess:
         snapshots: SnapshotFiles,
     ) -> None:
         self.name = name
-        make_directory(path)  # Spark would make it, and sync no name
         self.checkpoint = Checkpoint(path / "checkpoint")
         self._notes = BatchNotes(path / "batches", name)
         self._output = output
