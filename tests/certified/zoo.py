@@ -63,16 +63,16 @@ class Lease:
     high: int = field(default_factory=lambda: 7)
     def __post_init__(self):
         made = 1
-    def __eq__(self, other):
-        return isinstance(other, Lease) and self.held == other.held
-    def __hash__(self):
-        return 1
     @property
     def is_held(self):
         return self.held > 0
 @dataclass(frozen=True)
 class Taken:
     count: int
+    def __eq__(self, other):
+        return isinstance(other, Taken) and self.count == other.count
+    def __hash__(self):
+        return 1
 def _added(by, lease):
     return replace(lease, held=lease.held + by)
 _one_more = functools.partial(_added, 1)
