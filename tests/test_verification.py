@@ -55,6 +55,8 @@ def test_the_committed_certificate_is_of_the_protocol_as_it_is(protocol):
     command = [sys.executable, "-m", "streamproof", "certify", protocol, "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
+    certificate = read_record(protocol).content
+    assert certificate["digest"] == protocol_digest(protocol_module(protocol))
 
 
 @pytest.mark.parametrize("protocol", protocol_names())
