@@ -14,10 +14,12 @@ import dataclasses
 import itertools
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from streamproof.lang.claims import claim_text
 from streamproof.lang.errors import Disabled, Untraceable
@@ -37,6 +39,10 @@ from streamproof.lang.watch import watching
 
 PATHS_MAX = 256
 """Paths of one action, or of one merged lambda, before it is refused."""
+
+
+Questions: TypeAlias = tuple[Expr, ...]
+"""What holds on one path: the questions that it asks, or their negations, in order."""
 
 
 class Ending(Enum):
@@ -66,7 +72,7 @@ class Path:
     premises: tuple[tuple[Site, Expr], ...]
 
     @property
-    def condition(self) -> tuple[Expr, ...]:
+    def condition(self) -> Questions:
         """The path condition, as the conjuncts that this path chose."""
         return tuple(asked if answer else negate(asked) for asked, answer in self.decisions)
 
@@ -156,7 +162,40 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
             )
             what = f"it has more than {PATHS_MAX} paths"
             raise noted(Untraceable(name, location_of(function), what, remedy))
+    _tell_observer(found)
     return found
+
+
+_observer: ContextVar[list[list[Questions]] | None] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def observing_paths() -> Iterator[list[list[Questions]]]:
+    """Collect the conditions of all paths, function by function, those of lambdas in them first.
+
+    A traced form has them no longer where all paths give the same.
+    """
+    noted_paths: list[list[Questions]] = [[]]
+    token = _observer.set(noted_paths)
+    try:
+        yield noted_paths
+    finally:
+        noted_paths.pop()
+        _observer.reset(token)
+
+
+def _tell_observer(found: list[Path]) -> None:
+    noted_paths = _observer.get()
+    if noted_paths is None:
+        return
+    around: Questions = ()
+    run = outer = current_run()
+    while run is not None:
+        around = (*(held if answer else negate(held) for held, answer in run.decisions), *around)
+        run = run.outer
+    noted_paths[-1] += [(*around, *path.condition) for path in found]
+    if outer is None:
+        noted_paths.append([])
 
 
 def _run_path(function: Callable[[], Any], name: str, run: Run) -> tuple[Ending, Any]:

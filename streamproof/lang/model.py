@@ -127,6 +127,22 @@ def promised(name: str, answer: object) -> tuple[Any, Any]:
             )
 
 
+def answers_of(name: str, role: Role, answer: object) -> dict[str, Any]:
+    """Read the forms that a property's answer may take as truths by name.
+
+    The name of a single one is empty. A reason says that it does not hold.
+
+    Raises
+    ------
+    WrongDefinition : if a `leads_to` method does not answer with a pair
+    """
+    if role is Role.LEADS_TO:
+        when, then = promised(name, answer)
+        return {"when": when, "then": then}
+    parts = answer if isinstance(answer, Mapping) else {"": answer}
+    return {part: False if held and isinstance(held, str) else held for part, held in parts.items()}
+
+
 def eventually(method: F) -> F:
     """Declare liveness: whatever happens, at some time this holds."""
     return declare(method, Role.EVENTUALLY)

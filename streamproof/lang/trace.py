@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -24,7 +24,7 @@ from streamproof.lang.form import (
     TracedTransition,
     Variable,
 )
-from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, promised
+from streamproof.lang.model import STATES_TAKEN, Method, Model, Role, answers_of
 from streamproof.lang.quantify import observing_premises
 from streamproof.lang.refusals import blaming, untraceable
 from streamproof.lang.roles import require_traced_starts
@@ -238,7 +238,8 @@ def _properties(
 
 
 def _answer(bound: _Bound, role: Role) -> tuple[tuple[Any, Any], ...]:
-    return _named(bound.call(), role, bound.method.name)
+    answers = answers_of(bound.method.name, role, bound.call())
+    return tuple((_Name(name), held) for name, held in answers.items())
 
 
 NOT_PROPERTIES = (Role.INIT, Role.ACTION, Role.ASSUME)
@@ -246,24 +247,10 @@ AFTER = "after"
 """The prefix of the variables of the later state in an `every_step` property."""
 
 
-def _named(answer: Any, role: Role, name: str) -> tuple[tuple[Any, Any], ...]:
-    """Bring the forms that a property's answer may take to pairs of a name and a truth value."""
-    if role is Role.LEADS_TO:
-        when, then = promised(name, answer)
-        return ((_Name("when"), when), (_Name("then"), then))
-    if isinstance(answer, Mapping):
-        return tuple((_Name(name), _truth(part)) for name, part in answer.items())
-    return ((_Name(""), _truth(answer)),)
-
-
 class _Name(str):
     """A conjunct's name, which merging leaves alone."""
 
     __slots__ = ()
-
-
-def _truth(answer: Any) -> Any:
-    return False if isinstance(answer, str) else answer
 
 
 # --------------------------------------------------------------------------- protocols

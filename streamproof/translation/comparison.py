@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from streamproof.lang import StreamproofError
+from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
+from streamproof.lang.fork import Questions
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
+from streamproof.lang.show import show
+from streamproof.lang.sorts import BoolSort
+from streamproof.proofs.finite import free_variables
 from streamproof.translation.executed import Beyond, Executed
 from streamproof.translation.points import (
     RANDOM_POINTS,
@@ -19,7 +24,7 @@ from streamproof.translation.points import (
 )
 from streamproof.translation.shapes import MethodShape, Point
 from streamproof.translation.units import Unit
-from streamproof.translation.witnesses import Search, Wish
+from streamproof.translation.witnesses import Search, TranslationUndecided, Wish
 
 WALKS, STEPS = 5, 12
 """Runs of a sized model, and steps of each."""
@@ -63,10 +68,10 @@ class Comparison:
             for unit in self.units:
                 for point in random_points(unit.shape, self.chance, size, wanted):
                     self.compare(unit, point)
-        for unit in self.units:
+        for unit, paths in zip(self.units, self.executed.paths, strict=True):
             for point in border_points(unit.shape, self.chance):
                 self.compare(unit, point)
-            self._at_witnesses(unit)
+            self._at_witnesses(unit, paths)
 
     def along_runs(self, model: Model[Any], traced: TracedModel) -> None:
         """Compare in states of runs, and in states that differ from them a little."""
@@ -79,11 +84,20 @@ class Comparison:
                     self.compare(unit, point)
             before = state
 
-    def _at_witnesses(self, unit: Unit) -> None:
-        """Compare on a point for each outcome not yet seen."""
+    def _at_witnesses(self, unit: Unit, paths: Sequence[Questions]) -> None:
+        """Compare on a point for each outcome not yet seen, and for each path."""
         search = Search(unit.shape)
-        for wish in _wishes(unit):
-            point = search.point(wish)
+        for wish in _wishes(unit, paths):
+            try:
+                point = search.point(wish)
+            except TranslationUndecided as undecided:
+                raise TranslationUndecided(
+                    f"{self.what}.{unit.name} could not be compared with its traced form where "
+                    f"{show(wish.plainly[-1])} holds: {undecided}. Nobody knows whether the two "
+                    "agree there, so no verdict can rest on the traced form. Write the condition "
+                    "more simply (products of variables are the usual cause), or use: streamproof "
+                    "check --engine reference"
+                ) from None
             if point is None:
                 self.unreached += 1
             else:
@@ -113,14 +127,57 @@ class Comparison:
         )
 
 
-def _wishes(unit: Unit) -> Iterator[Wish]:
-    """List what was not seen; a point that is compared meanwhile may show several at once."""
+def _wishes(unit: Unit, paths: Sequence[Questions]) -> Iterator[Wish]:
+    """List what was not seen; a point that is compared meanwhile may show several at once.
+
+    Where several paths give the same, the traced form may have lost what tells them apart.
+    """
     for number, part in enumerate(unit.alternatives):
         if number not in unit.seen:
             yield Wish((part.guard,), (part.guard,))
     for condition, outcome in unit.conditions.unseen():
         alone = condition.asked(outcome, is_alone=True)
         yield Wish(condition.asked(outcome), alone, condition.variables)
+    known = {_signature(condition.expr) for condition in unit.conditions.all}
+    own = {Var(variable.name, variable.sort) for variable in unit.shape.variables}
+    for path in paths:
+        if any(_signature(part) not in known for held in path for part in _atoms(held)):
+            free = dict.fromkeys(part for held in path for part in free_variables(held))
+            yield Wish(path, path, tuple(part for part in free if part not in own))
+
+
+def _atoms(expr: Expr) -> Iterator[Expr]:
+    """List what an expression joins by and, or, not and if."""
+    joined = ("and", "or", "not", "ite")
+    if isinstance(expr, Apply) and isinstance(expr.sort, BoolSort) and expr.operator in joined:
+        for part in expr.arguments:
+            yield from _atoms(part)
+    else:
+        yield expr
+
+
+def _signature(expr: Expr) -> Any:
+    """Give what an expression shares with its negation, and with itself under other names."""
+    match expr:
+        case Const(value, _):
+            return value
+        case Var(_, sort):
+            return sort
+        case Read(variable, keys, _):
+            return (variable, *map(_signature, keys))
+        case Quantified(_, variables, body, _):
+            return (*(variable.sort for variable in variables), _signature(body))
+        case Apply("not", (inner,), _):
+            return _signature(inner)
+        case Apply(operator, arguments, _):
+            kind = _ALIKE.get(operator, operator)
+            return kind, frozenset(map(_signature, arguments))
+        case _:
+            assert_never(expr)
+
+
+_ALIKE = {"or": "and", "le": "lt"}
+"""Operators that take each other's place in a negation."""
 
 
 def _points_at(unit: Unit, walker: Walker, states: Sequence[Any], before: Any) -> Iterator[Point]:

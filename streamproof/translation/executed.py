@@ -1,4 +1,4 @@
-"""Which instructions of a model's own code have run: by tracing it, and by running it plainly.
+"""What of a model's own code was traced, instructions and paths, and what of it runs plainly.
 
 A traced path runs the very instructions that plain runs do. One that a plain run executes, and no
 traced path did, is reached through a question that symbolic values answer otherwise.
@@ -16,6 +16,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from streamproof import lang
+from streamproof.lang.fork import Questions, observing_paths
 
 _NOT_LOOKED_AT = (
     str(Path(lang.__file__).parent),
@@ -25,22 +26,25 @@ _NOT_LOOKED_AT = (
 
 
 class Executed:
-    """The instructions that have run while it was recording.
+    """The instructions that have run while it was recording, and the paths that were traced.
 
     Attributes
     ----------
     offsets : per function of the model's own, the offsets of its instructions
+    paths : per method that was traced, in their order, what holds on each of its paths
     """
 
     def __init__(self) -> None:
         self.offsets: dict[CodeType, set[int]] = {}
+        self.paths: list[list[Questions]] = []
         self._names: dict[CodeType, dict[str, Any]] = {}
 
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Record what this thread runs meanwhile."""
-        with _tracing(self._enter):
+        with observing_paths() as found, _tracing(self._enter):
             yield
+        self.paths += found
 
     def _enter(self, frame: FrameType, event: str, _argument: Any) -> Any:
         code = frame.f_code

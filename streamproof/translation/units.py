@@ -21,7 +21,7 @@ from streamproof.lang.form import (
     TracedTransition,
     Variable,
 )
-from streamproof.lang.model import STATES_TAKEN, Method, Role, promised
+from streamproof.lang.model import STATES_TAKEN, Method, Role, answers_of
 from streamproof.lang.sorts import Sort
 from streamproof.lang.trace import RESULT
 from streamproof.proofs.invariant import Invariant, named, open_conjuncts
@@ -281,20 +281,11 @@ def truths(name: str, role: Role, answer: Any) -> dict[str, bool]:
     ------
     WrongDefinition : if it is none
     """
-    if role is Role.LEADS_TO:
-        when, then = promised(name, answer)
-        return {"when": _truth(when), "then": _truth(then)}
-    if isinstance(answer, Mapping):
-        return {part: _truth(held) for part, held in answer.items()}
-    return {"": _truth(answer)}
-
-
-def _truth(answer: Any) -> bool:
-    if isinstance(answer, bool):
-        return answer
-    if isinstance(answer, str) and answer:
-        return False
-    raise WrongDefinition(f"it answers {answer!r}, which is neither True nor False nor a reason")
+    found = answers_of(name, role, answer)
+    for held in found.values():
+        if type(held) is not bool:
+            raise WrongDefinition(f"it answers {held!r}, which is neither True nor False")
+    return found
 
 
 # --------------------------------------------------------------------------- invariants

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -12,47 +12,12 @@ from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_anew, trace_answers, trace_model, trace_protocol
 from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Json
 from streamproof.proofs.invariant import Invariant, open_conjuncts
 from streamproof.translation.comparison import Comparison, TracingDisagrees
 from streamproof.translation.executed import Executed
 from streamproof.translation.points import is_walkable
+from streamproof.translation.report import Compared, TranslationReport
 from streamproof.translation.units import invariant_units, model_units, protocol_units
-
-
-@dataclass(frozen=True, slots=True)
-class TranslationReport:
-    """What a traced form was compared on.
-
-    Attributes
-    ----------
-    compared : plain runs whose result was compared with the traced form
-    outcomes : paths, and outcomes of conditions, that a comparison has seen
-    unreached : those for which no values exist at the sizes tried, or none were found
-    seconds : how long it took; a class that was compared before is not compared again
-    """
-
-    compared: int
-    outcomes: int
-    unreached: int
-    seconds: float
-
-    def __add__(self, other: TranslationReport) -> TranslationReport:
-        return TranslationReport(
-            self.compared + other.compared,
-            self.outcomes + other.outcomes,
-            self.unreached + other.unreached,
-            self.seconds + other.seconds,
-        )
-
-    def to_json(self) -> Json:
-        """Give the report as JSON."""
-        return {
-            "compared": self.compared,
-            "outcomes": self.outcomes,
-            "unreached": self.unreached,
-            "seconds": round(self.seconds, 3),
-        }
 
 
 def validate_model(model: Model[Any]) -> TranslationReport:
@@ -65,17 +30,14 @@ def validate_model(model: Model[Any]) -> TranslationReport:
     """
     cls: Any = type(model)
     began, traced = time.perf_counter(), trace_model(cls)
-    report = _validated_class(cls)
-    comparison = _comparison(cls)
+    report, comparison = _validated_class(cls), _comparison(cls)
     _require_same_constants(cls)
-    before = comparison.compared
-    if is_walkable(model, traced):
+    if model != _sized(cls) and is_walkable(model, traced):
+        before = comparison.compared
         comparison.along_runs(model, traced)
-    return replace(
-        report,
-        compared=report.compared + comparison.compared - before,
-        seconds=time.perf_counter() - began,  # of a class that was validated before, less
-    )
+        walked = {repr(model): Compared(comparison.compared - before, 0, 0)}
+        report = report + TranslationReport(walked, 0.0)
+    return replace(report, seconds=time.perf_counter() - began)
 
 
 def validate_invariant(invariant: Invariant) -> TranslationReport:
@@ -163,9 +125,5 @@ def _reported(
 ) -> TranslationReport:
     began = time.perf_counter()
     comparison.everywhere(model, traced)
-    return TranslationReport(
-        comparison.compared,
-        comparison.outcomes,
-        comparison.unreached,
-        time.perf_counter() - began,
-    )
+    compared = Compared(comparison.compared, comparison.outcomes, comparison.unreached)
+    return TranslationReport({comparison.what: compared}, time.perf_counter() - began)

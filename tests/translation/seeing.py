@@ -16,6 +16,7 @@ from streamproof.lang import (
     Range,
     action,
     always,
+    count,
     every_step,
     final,
     forall,
@@ -90,6 +91,16 @@ class InProperty(Honest):
 
     def bounded(self, s: State) -> bool:
         return is_traced() or s.n != 1500
+
+
+@dataclass(frozen=True)
+class OfMany(Honest):
+    """A property that is weaker where four elements are set, and has no condition then."""
+
+    def bounded(self, s: State) -> bool:
+        if count(self.ps, lambda p: s.m[p]) >= 4:
+            return is_traced()
+        return True
 
 
 @dataclass(frozen=True)
@@ -193,4 +204,31 @@ SEEING = (
     InClaim,
     InStart,
     InHelper,
+    OfMany,
 )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    a: int
+    b: int
+    c: int
+
+
+@dataclass(frozen=True)
+class Cubes(Model[Numbers]):
+    """Nobody knows whether 114 is the sum of three cubes (L. J. Mordell's question)."""
+
+    sizes = {"default": {}}
+
+    @init
+    def start(self) -> Numbers:
+        return Numbers(0, 0, 0)
+
+    @action
+    def stay(self, s: Numbers) -> Numbers:
+        return s
+
+    @always
+    def no_sum_is_known(self, s: Numbers) -> bool:
+        return s.a * s.a * s.a + s.b * s.b * s.b + s.c * s.c * s.c != 114

@@ -20,6 +20,7 @@ from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 from streamproof.translation import (
     TracingDisagrees,
+    TranslationUndecided,
     validate_invariant,
     validate_model,
     validate_protocol,
@@ -28,7 +29,7 @@ from streamproof.translation.comparison import Comparison
 from streamproof.translation.executed import Executed
 from streamproof.translation.units import model_units
 from tests.translation.faults import faulty_forms
-from tests.translation.seeing import SEEING, Honest, InStep
+from tests.translation.seeing import SEEING, Cubes, Honest, InStep
 
 
 def test_a_model_that_is_what_it_was_traced_as_passes() -> None:
@@ -41,6 +42,11 @@ def test_a_model_that_is_what_it_was_traced_as_passes() -> None:
 def test_code_that_sees_that_it_is_traced_is_told(cls: Any) -> None:
     with pytest.raises(TracingDisagrees, match=cls.__name__):
         validate_model(at_size(cls, {"ps": 2}))
+
+
+def test_a_condition_that_z3_cannot_decide_is_an_error_and_no_verdict() -> None:
+    with pytest.raises(TranslationUndecided, match=r"Cubes.no_sum_is_known .* Z3 gave up"):
+        check(at_size(Cubes, {}), engine=explore_natively)
 
 
 def test_nothing_is_exhausted_by_a_traced_form_that_is_not_the_code() -> None:

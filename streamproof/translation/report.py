@@ -1,0 +1,66 @@
+"""What a traced form was compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamproof.models.verdict import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How much was compared.
+
+    Attributes
+    ----------
+    runs : plain runs whose result was compared with that of the traced form
+    outcomes : paths, and outcomes of conditions, that a comparison has seen
+    unreached : those for which no values exist at the sizes tried
+    """
+
+    runs: int
+    outcomes: int
+    unreached: int
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationReport:
+    """What traced forms were compared on.
+
+    Attributes
+    ----------
+    parts : by the name of a class, an invariant, a protocol, or a size that was walked through
+    seconds : how long it took; a class that was compared before is not compared again
+    """
+
+    parts: Mapping[str, Compared]
+    seconds: float
+
+    @property
+    def compared(self) -> int:
+        """How many runs were compared."""
+        return sum(part.runs for part in self.parts.values())
+
+    @property
+    def outcomes(self) -> int:
+        """How many paths and outcomes of conditions were seen."""
+        return sum(part.outcomes for part in self.parts.values())
+
+    @property
+    def unreached(self) -> int:
+        """How many were not seen, since no values exist at the sizes tried."""
+        return sum(part.unreached for part in self.parts.values())
+
+    def __add__(self, other: TranslationReport) -> TranslationReport:
+        """Put two reports together; what is in both counts once."""
+        return TranslationReport({**self.parts, **other.parts}, self.seconds + other.seconds)
+
+    def to_json(self) -> Json:
+        """Give the report as JSON."""
+        return {
+            "compared": self.compared,
+            "outcomes": self.outcomes,
+            "unreached": self.unreached,
+            "seconds": round(self.seconds, 3),
+        }
