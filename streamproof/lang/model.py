@@ -140,7 +140,7 @@ def answers_of(name: str, role: Role, answer: object) -> dict[str, Any]:
         when, then = promised(name, answer)
         return {"when": when, "then": then}
     parts = answer if isinstance(answer, Mapping) else {"": answer}
-    return {part: False if held and isinstance(held, str) else held for part, held in parts.items()}
+    return {part: False if isinstance(held, str) and held else held for part, held in parts.items()}
 
 
 def eventually(method: F) -> F:
