@@ -7,68 +7,33 @@ ways to write the same thing often become the same expression.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
-from streamproof.lang.hashed import Hashed, hashed_once
-from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, ScalarSort
+from streamproof.lang.nodes import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Apply,
+    Const,
+    Expr,
+    Quantified,
+    Read,
+    Var,
+    conjuncts,
+    free_variables,
+    height,
+    variables_read,
+)
+from streamproof.lang.sorts import BoolSort, EnumSort
 
-BOOL = BoolSort()
-INT = IntSort()
-
-
-@dataclass(frozen=True, slots=True)
-class Const:
-    """A literal: bool, int or an `Enum` member."""
-
-    value: bool | int | Enum
-    sort: ScalarSort
-
-
-@dataclass(frozen=True, slots=True)
-class Var:
-    """An action's parameter, or a variable bound by a quantifier or an update."""
-
-    name: str
-    sort: ScalarSort
-
-
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Read(Hashed):
-    """A state variable, constant or field of one, at its keys: ``recorders.closed[p, k, c]``."""
-
-    variable: str
-    keys: tuple[Expr, ...]
-    sort: ScalarSort
-
-
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Apply(Hashed):
-    """An operator: not, and, or, eq, lt, le, add, sub, mul or ite."""
-
-    operator: str
-    arguments: tuple[Expr, ...]
-    sort: ScalarSort
-
-
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Quantified(Hashed):
-    """A quantifier (forall, exists, count) over bound variables."""
-
-    kind: str
-    variables: tuple[Var, ...]
-    body: Expr
-    sort: ScalarSort
-
-
-Expr: TypeAlias = Const | Var | Read | Apply | Quantified
-
-TRUE: Expr = Const(True, BOOL)
-FALSE: Expr = Const(False, BOOL)
+__all__ = [
+    "BOOL", "FALSE", "INT", "TRUE", "Apply", "Const", "Expr", "Quantified", "Read", "Var", "add",
+    "choose", "conjunction", "conjuncts", "disjunction", "equal", "free_variables", "height",
+    "less", "less_equal", "literal", "multiply", "negate", "quantify", "rebuild", "substitute",
+    "subtract", "truth", "variables_read",
+]  # fmt: skip
 
 
 def literal(value: bool | int | Enum) -> Const:
@@ -310,9 +275,17 @@ def quantify(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:
 
 def _bound(kind: str, variables: tuple[Var, ...], body: Expr) -> Expr:
     level = height(body) + 1
-    names = tuple(Var(_bound_name(v, level, i), v.sort) for i, v in enumerate(variables))
+    others = set(free_variables(body)).difference(variables)
+    names = _bound_names(variables, level)
+    while not others.isdisjoint(names):
+        level += 1
+        names = _bound_names(variables, level)
     renamed = substitute(body, dict(zip(variables, names, strict=True)))
     return Quantified(kind, names, renamed, INT if kind == "count" else BOOL)
+
+
+def _bound_names(variables: tuple[Var, ...], level: int) -> tuple[Var, ...]:
+    return tuple(Var(_bound_name(v, level, i), v.sort) for i, v in enumerate(variables))
 
 
 def _bound_name(variable: Var, level: int, index: int) -> str:
@@ -321,23 +294,8 @@ def _bound_name(variable: Var, level: int, index: int) -> str:
     return str(variable.sort)[0].lower() + subscript + "'" * index
 
 
-def height(expr: Expr) -> int:
-    """Tell how deep quantifiers are nested."""
-    match expr:
-        case Const() | Var():
-            return 0
-        case Read(_, keys, _):
-            return max(map(height, keys), default=0)
-        case Apply(_, arguments, _):
-            return max(map(height, arguments))
-        case Quantified(_, _, body, _):
-            return height(body) + 1
-        case _:
-            assert_never(expr)
-
-
 def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
-    """Replace variables, simplifying again. Bound variables are unique, so nothing is captured."""
+    """Replace free variables, simplifying again; what replaces them is not captured."""
     match expr:
         case Const():
             return expr
@@ -345,12 +303,28 @@ def substitute(expr: Expr, replacement: dict[Var, Expr]) -> Expr:
             return replacement.get(expr, expr)
         case Read(variable, keys, sort):
             return Read(variable, tuple(substitute(key, replacement) for key in keys), sort)
-        case Quantified(kind, variables, body, _):
-            return quantify(kind, variables, substitute(body, replacement))
+        case Quantified():
+            return _substitute_inside(expr, replacement)
         case Apply(operator, arguments, _):
             return rebuild(operator, tuple(substitute(part, replacement) for part in arguments))
         case _:
             assert_never(expr)
+
+
+def _substitute_inside(expr: Quantified, replacement: dict[Var, Expr]) -> Expr:
+    """Replace variables in a quantifier's body, where its own names mean its own variables.
+
+    What replaces them may bind the same names, or have them free: a key can hold a quantifier.
+    """
+    own = expr.variables
+    replacement = {name: value for name, value in replacement.items() if name not in own}
+    around = {free for value in replacement.values() for free in free_variables(value)}
+    if not around.isdisjoint(own):
+        apart = {name: Var(f"{name.name}*", name.sort) for name in own}
+        body = substitute(expr.body, {**apart})
+        renamed = Quantified(expr.kind, tuple(apart.values()), body, expr.sort)
+        return _substitute_inside(renamed, replacement)
+    return quantify(expr.kind, own, substitute(expr.body, replacement))
 
 
 def rebuild(operator: str, arguments: tuple[Expr, ...]) -> Expr:
@@ -370,28 +344,6 @@ _BUILDERS: dict[str, Callable[..., Expr]] = {
     "mul": multiply,
     "ite": choose,
 }
-
-
-def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """Split a conjunction into its parts."""
-    if isinstance(expr, Apply) and expr.operator == "and":
-        return expr.arguments
-    return () if expr == TRUE else (expr,)
-
-
-def variables_read(expr: Expr) -> frozenset[str]:
-    """Name the state variables and constants that an expression reads."""
-    match expr:
-        case Const() | Var():
-            return frozenset()
-        case Read(variable, keys, _):
-            return frozenset({variable}).union(*map(variables_read, keys))
-        case Apply(_, arguments, _):
-            return frozenset[str]().union(*map(variables_read, arguments))
-        case Quantified(_, _, body, _):
-            return variables_read(body)
-        case _:
-            assert_never(expr)
 
 
 def _number(constant: Const) -> int:

@@ -6,14 +6,13 @@ Z3: a term is a plain bool or int as long as it can be.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
 import z3
 
-from streamproof.lang.expr import Apply, Expr, Quantified, Read, Var
+from streamproof.lang.expr import Apply, Expr, Quantified, Var, free_variables
 from streamproof.lang.sorts import BoolSort, IntSort, ScalarSort
 from streamproof.proofs.to_z3 import OPERATORS, Bound, OpenTranslator, Term
 
@@ -129,20 +128,6 @@ class FiniteTranslator(OpenTranslator):
         if isinstance(condition, bool):
             return then if condition else otherwise
         return z3.If(condition, self.lifted(then), self.lifted(otherwise))
-
-
-@functools.cache
-def free_variables(expr: Expr) -> tuple[Var, ...]:
-    """List the parameters and bound variables that an expression does not bind itself."""
-    match expr:
-        case Var():
-            return (expr,)
-        case Read(_, parts, _) | Apply(_, parts, _):
-            return tuple(dict.fromkeys(v for part in parts for v in free_variables(part)))
-        case Quantified(_, variables, body, _):
-            return tuple(v for v in free_variables(body) if v not in variables)
-        case _:
-            return ()
 
 
 def _key(value: Term) -> Any:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from streamproof.lang import StreamproofError
-from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
+from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var, free_variables
 from streamproof.lang.fork import Questions
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.show import show
 from streamproof.lang.sorts import BoolSort
-from streamproof.proofs.finite import free_variables
 from streamproof.translation.executed import Beyond, Executed
 from streamproof.translation.points import (
     RANDOM_POINTS,

@@ -300,6 +300,32 @@ def test_equal_quantifiers_are_one_expression_whatever_their_variables_were_call
     assert holds_everywhere("%1") == holds_everywhere("%2")
 
 
+def chosen_by(inner: Expr) -> Expr:
+    """Give x where something holds, else y."""
+    return ex.choose(inner, Var("x", ELEMENT), Var("y", ELEMENT))
+
+
+def test_a_quantifier_inside_of_what_replaces_a_variable_keeps_its_own_variable():
+    p, key = Var("%1", ELEMENT), Var("%2", ELEMENT)
+    marked = ex.quantify("exists", (p,), Read("n", (p,), ex.BOOL))
+    alone = ex.quantify("forall", (p,), ex.disjunction(ex.equal(p, key), Read("m", (p,), ex.BOOL)))
+    written = ex.substitute(alone, {key: chosen_by(marked)})
+    q = Var("%3", ELEMENT)
+    same = ex.disjunction(ex.equal(q, chosen_by(marked)), Read("m", (q,), ex.BOOL))
+    assert written == ex.quantify("forall", (q,), same)
+    assert ex.free_variables(marked) == ()
+    assert set(ex.free_variables(written)) == {Var("x", ELEMENT), Var("y", ELEMENT)}
+
+
+def test_a_free_variable_that_replaces_another_is_not_captured():
+    p, key = Var("%1", ELEMENT), Var("%2", ELEMENT)
+    differs = ex.quantify("exists", (p,), ex.negate(ex.equal(p, key)))
+    (bound,) = differs.variables
+    written = ex.substitute(differs, {key: bound})
+    assert ex.free_variables(written) == (bound,)
+    assert ex.substitute(written, {bound: key}) == differs
+
+
 def test_the_variables_that_an_expression_reads_are_named():
     x = Var("x", ELEMENT)
     body = ex.conjunction(Read("m", (x,), ex.BOOL), ex.less(N, ex.literal(2)))

@@ -284,3 +284,52 @@ class Settled(Marks):
 
 def test_what_holds_for_every_parameter_is_proved():
     assert isinstance(prove(Invariant(Settled, (natural,)), reach=reach).verdict, Proved)
+
+
+@dataclass(frozen=True)
+class Picked:
+    done: bool
+    at: P
+    m: Map[P, bool]
+    a: Map[P, bool]
+
+
+@dataclass(frozen=True)
+class Captured(Model[Picked]):
+    """The key of a read has a quantifier, and so has what a step writes there."""
+
+    ps: Domain[P]
+
+    @init
+    def start(self, p: P) -> Picked:
+        return Picked(False, p, Map.build(self.ps, lambda q: q == p), Map.fill(self.ps, False))
+
+    @action
+    def mark(self, s: Picked, p: P) -> Picked:
+        require(not s.done)
+        return replace(s, a=s.a.set(p, True))
+
+    @action
+    def finish(self, s: Picked) -> Picked:
+        alone = Map.build(self.ps, lambda p: forall(self.ps, lambda q: q == p or not s.m[q]))
+        return replace(s, done=True, m=alone)
+
+    @always
+    def the_picked_one_is_in_m(self, s: Picked, other: P) -> bool:
+        others = Map.build(self.ps, lambda p: exists(self.ps, lambda q: s.a[q] and q != p))
+        pick = Map.build(self.ps, lambda p: other if others[p] else p)
+        return not s.done or s.m[pick[s.at]]
+
+
+def only_one_is_in_m(_m: Captured, s: Picked, p: P) -> bool:
+    return s.m[p] == (p == s.at)
+
+
+def it_holds(m: Captured, s: Picked, p: P) -> bool:
+    return m.the_picked_one_is_in_m(s, p)
+
+
+def test_a_quantifier_in_a_key_does_not_take_the_variable_of_one_around_it():
+    report = prove(Invariant(Captured, (only_one_is_in_m, it_holds)), reach=reach)
+    assert isinstance(report.verdict, Refuted)
+    assert check(Captured(Domain(P, 2))).verdict.status is Status.REFUTED
