@@ -4,9 +4,13 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 RUN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Compiled modules are kept, or each of many processes would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 FILES := streamproof tests examples benchmarks
 
-.PHONY: verify test test-slow mutation lint golden format
+WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli fuzz golden lang models mutation proofs protocols translation)
+
+.PHONY: verify test test-slow test-sixth mutation lint golden format
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -16,6 +20,10 @@ test: $(INSTALLED)  ## every test that is fast enough to be run at any time
 
 test-slow: $(INSTALLED)  ## the others
 	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
+
+test-sixth: $(INSTALLED)  ## a sixth of those that start no Spark, another one after each commit
+	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder $(WITHOUT_SPARK) \
+	  --splits 6 --group $$(( 0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 0) % 6 + 1 ))
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
 	nice -n 10 $(RUN)/python -m tests.mutation.campaign
