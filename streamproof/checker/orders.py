@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from streamproof.lang import Disabled, Map
+from streamproof.lang import Disabled, Element, Map
 from streamproof.lang.impure import ImpureModel
 from streamproof.models.trace import show
 
@@ -156,12 +156,13 @@ class _Known:
 
     def of(self, value: Any) -> list[Any]:
         """Give the other orders of a value; empty if it has none."""
+        if isinstance(value, Element):  # a parameter
+            return []
         for known, orders in self._last:
             if known is value:
                 return orders
         orders = other_orders(value)
-        if orders:
-            self._last = [(value, orders), *self._last[:1]]
+        self._last = [(value, orders), *self._last[:1]]
         return orders
 
 

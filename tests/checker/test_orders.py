@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from streamproof.checker import check
-from streamproof.lang import Element, Model, require
+from streamproof.checker import check, orders
+from streamproof.lang import Domain, Element, Model, require
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init
 from streamproof.models.verdict import Status
@@ -203,3 +203,15 @@ def test_the_given_case_is_refused_whatever_the_hashes():
         for seed in ("1", "2")
     }
     assert told == {"ImpureModel\n"}
+
+
+def test_a_state_is_looked_through_once_for_all_that_is_asked_of_it(monkeypatch):
+    looked_through = []
+    found = orders.other_orders
+    monkeypatch.setattr(
+        orders, "other_orders", lambda value: looked_through.append(value) or found(value)
+    )
+    ask = orders.in_any_order("it", lambda state, p: p.index < len(state))
+    state = (0,) * 50  # without a set
+    assert all(ask(state, p) for p in Domain(P, 50))
+    assert looked_through == [state]
