@@ -102,7 +102,7 @@ def print_proof(out: Console, report: ProofReport, target: str) -> None:
 
 def print_failure(out: Console, outcome: Outcome) -> None:
     """Print an obligation that is not discharged, with small states that show why."""
-    lines = [f"{outcome.obligation}: {outcome.answer.value}"]
+    lines = [outcome.told]
     for example in outcome.examples:
         lines.append(f"  with {example.size} elements in every domain, {example.reachable.value}")
         lines += [f"      {name} = {value}" for name, value in example.constants]
@@ -110,7 +110,9 @@ def print_failure(out: Console, outcome: Outcome) -> None:
         lines += [f"      {change}" for change in example.before]
         lines += [f"    {example.step}"] * bool(example.step)
         lines += [f"      {change}" for change in example.changes]
-    if not outcome.examples:
+    if outcome.without:
+        lines.append("  if there is always one, say so: @assume that exists(..., lambda _: True)")
+    elif not outcome.examples:
         lines.append("  no example with 2 or 3 elements in every domain and small numbers")
     out.print(Text("\n".join(lines)), soft_wrap=True)
     out.print()

@@ -24,6 +24,7 @@ from streamproof.lang import (
     always,
     assume,
     every_step,
+    exists,
     forall,
     implies,
     init,
@@ -134,6 +135,11 @@ class DpcCounts(OneNodeModel[Counts]):
     def amounts_are_not_negative(self) -> bool:
         """No bucket has less than no tuples."""
         return forall(self.amounts, lambda n: self.amount[n] >= 0)
+
+    @assume
+    def there_is_a_bucket(self) -> bool:
+        """A stream of none would be complete before it begins."""
+        return exists(self.buckets, lambda _: True)
 
     # ----------------------------------------------------------------------- behaviour
 

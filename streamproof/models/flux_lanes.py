@@ -15,6 +15,7 @@ from streamproof.lang import (
     Model,
     action,
     assume,
+    exists,
     forall,
     init,
     require,
@@ -113,6 +114,11 @@ class Lanes(Model[State]):
             self.copies,
             lambda a, b, c: b in (a, c) or a == c,
         )
+
+    @assume
+    def there_is_a_copy(self) -> bool:
+        """Else nobody could be up."""
+        return exists(self.copies, lambda _: True)
 
     @assume
     def a_lane_has_two_ends(self) -> bool:

@@ -23,6 +23,7 @@ from streamproof.proofs.cti import (
     counterexamples,
     not_searched,
 )
+from streamproof.proofs.empty import without_elements
 from streamproof.proofs.invariant import Invariant, named
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
 from streamproof.proofs.premises import untried_premises
@@ -50,18 +51,26 @@ class Outcome:
 
     Attributes
     ----------
-    rlimit : Z3's own steps that it took
+    rlimit : Z3's own steps that it took, where every domain has an element
+    without : the domains that are empty in the case that is not discharged
     """
 
     obligation: Obligation
     answer: Answer
     rlimit: int
     examples: tuple[CounterexampleToInduction, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def is_discharged(self) -> bool:
         """Whether Z3 has shown that there is no exception."""
         return self.answer is Answer.UNSAT
+
+    @property
+    def told(self) -> str:
+        """What became of it, in a line."""
+        where = f" with no {', no '.join(self.without)} at all" if self.without else ""
+        return f"{self.obligation}: {self.answer.value}{where}"
 
     def to_json(self) -> Json:
         """Give it as JSON."""
@@ -72,6 +81,7 @@ class Outcome:
             "answer": self.answer.value,
             "rlimit": self.rlimit,
         }
+        found |= {"without": list(self.without)} if self.without else {}
         return found | {"examples": [example.to_json() for example in self.examples]}
 
 
@@ -107,7 +117,7 @@ class ProofReport:
         """
         if refuted := self._refuted():
             return refuted
-        reasons = [f"{part.obligation}: {part.answer.value}" for part in self.failed]
+        reasons = [part.told for part in self.failed]
         reasons += self.vacuous
         if not self.outcomes:
             reasons.append("there was nothing to prove")
@@ -168,7 +178,7 @@ def prove(
     outcomes: list[Outcome] = []
     for done, obligation in enumerate(asked):
         on_progress(done, len(asked), obligation)
-        outcome = _discharge(obligation, rlimit)
+        outcome = _discharge(theory, obligation, rlimit)
         failed = sum(not part.is_discharged for part in outcomes)
         outcomes.append(outcome)
         if failed < EXPLAINED_MAX:
@@ -184,7 +194,20 @@ def prove(
     return dataclasses.replace(report, translation=validate_invariant(invariant))
 
 
-def _discharge(obligation: Obligation, rlimit: int) -> Outcome:
+def _discharge(theory: Theory, obligation: Obligation, rlimit: int) -> Outcome:
+    """Ask Z3 of domains that have elements, and then of those that have none."""
+    answer, steps = _asked(obligation, rlimit)
+    if answer is not Answer.UNSAT:
+        return Outcome(obligation, answer, steps)
+    for empty, case in without_elements(theory.traced, obligation):
+        of_none, _ = _asked(case, rlimit)
+        if of_none is not Answer.UNSAT:
+            return Outcome(obligation, of_none, steps, without=empty)
+    return Outcome(obligation, answer, steps)
+
+
+def _asked(obligation: Obligation, rlimit: int) -> tuple[Answer, int]:
+    """Ask Z3 for an exception; tell its answer, and how many steps it took."""
     translator = OpenTranslator()
     solver = z3.Solver(ctx=translator.context)
     solver.set("rlimit", rlimit)
@@ -192,12 +215,12 @@ def _discharge(obligation: Obligation, rlimit: int) -> Outcome:
     solver.add(*(translator.term(premise) for premise in obligation.premises))
     solver.add(translator.term(ex.negate(obligation.conclusion)))
     answer = Answer(str(solver.check()))
-    return Outcome(obligation, answer, int(solver.statistics().get_key_value("rlimit count")))
+    return answer, int(solver.statistics().get_key_value("rlimit count"))
 
 
 def _explained(theory: Theory, outcome: Outcome, reach: Reach, rlimit: int) -> Outcome:
     """Look for small examples of an obligation that is not discharged."""
-    if outcome.answer is Answer.UNSAT:
+    if outcome.answer is Answer.UNSAT or outcome.without:
         return outcome
     examples = counterexamples(theory, outcome.obligation, reach, rlimit)
     answer = Answer.SAT if examples else outcome.answer
