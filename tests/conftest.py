@@ -22,7 +22,6 @@ FIRST = (
     "checker/native/test_agreement.py",
     "test_golden.py",
     "spark/standby/test_chaos.py",
-    "spark/test_bounded.py",
     "spark/test_snapshot.py",
     "spark/test_columns.py",
     "spark/faults/test_crashes.py",

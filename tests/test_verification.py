@@ -6,6 +6,7 @@ committed certificate with what it speaks of.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import multiprocessing
 import subprocess
@@ -31,6 +32,7 @@ from streamproof.translation import validate_protocol
 from streamproof.verification import ProtocolReport, model_files, verify_protocols
 
 
+@functools.cache
 def small_report() -> ProtocolReport:
     """Verify Chandy-Lamport as `verify_protocol` does, at its smallest size and one mutant."""
     model_class = registry.find("chandy_lamport")

@@ -43,7 +43,7 @@ TRANSITIONS = [
     for name, module in PROTOCOLS.items()
     for transition in trace_protocol(module)
 ]
-EXAMPLES = {Role.EVERY_STEP: 20}
+EXAMPLES = {Role.EVERY_STEP: 8}
 RARE = {
     # Two arbitrary states are hardly ever the step of which these say something, and they hold of
     # nearly all others: the node is in a certain condition before and after, under a certain policy
@@ -92,7 +92,7 @@ def test_what_is_rare_are_properties_of_models():
 
 @pytest.mark.parametrize(("name", "transition"), TRANSITIONS)
 def test_a_transition_agrees_with_its_traced_form(name, transition):
-    agree_on_transition(PROTOCOLS[name], transition, 50)
+    agree_on_transition(PROTOCOLS[name], transition, 20)
 
 
 @pytest.mark.slow
@@ -103,7 +103,7 @@ def test_a_transition_agrees_with_its_traced_form_on_more_states(name, transitio
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.ACTION))
 def test_an_action_agrees_with_its_traced_form(name, method):
-    agree_on_action(MODELS[name], method, 25)
+    agree_on_action(MODELS[name], method, 10)
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_an_action_agrees_with_its_traced_form_on_more_states(name, method):
 @pytest.mark.parametrize(("name", "method"), methods(*PROPERTY_ROLES))
 def test_a_property_agrees_with_its_traced_form(name, method):
     both_ways = name not in RARE.get(method.name, ())
-    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 50), both_ways=both_ways)
+    agree_on_property(MODELS[name], method, EXAMPLES.get(method.role, 20), both_ways=both_ways)
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_a_property_agrees_with_its_traced_form_on_more_states(name, method):
 
 @pytest.mark.parametrize(("name", "method"), methods(Role.INIT))
 def test_an_initial_state_agrees_with_its_traced_form(name, method):
-    agree_on_start(MODELS[name], method, 50)
+    agree_on_start(MODELS[name], method, 20)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -136,7 +136,7 @@ def test_an_assumption_agrees_with_its_traced_form(name):
     assumed = model_class.methods(Role.ASSUME)
     assert len(traced.assumptions) == len(assumed)
 
-    @tried(50)
+    @tried(20)
     @given(models(model_class), states(model_class))
     def agree(model, state):
         here = world(model, state)

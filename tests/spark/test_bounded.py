@@ -97,6 +97,7 @@ def placed(row: dict[str, object]) -> Placed:
     return Placed(int(row["ts"].timestamp()), row["stream"], row["seq"])
 
 
+@pytest.mark.slow  # tests/spark/test_merge_in_pipeline.py sees it, with a table behind
 def test_a_stalled_input_is_bridged_and_corrected(spark: SparkSession, tmp_path: Path) -> None:
     original = pipeline(tmp_path / "original")
     with original.start(spark):

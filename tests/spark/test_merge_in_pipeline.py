@@ -14,7 +14,17 @@ from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from tests.spark.merging import Placed, reference, rows_of, table
-from tests.spark.test_bounded import INPUT, OUTPUT, bridge, go_on_until, said, view
+from tests.spark.test_bounded import (
+    EWR,
+    INPUT,
+    JFK,
+    OUTPUT,
+    bridge,
+    corrected,
+    go_on_until,
+    said,
+    view,
+)
 from tests.spark.test_bounded import pipeline as bounded
 from tests.spark.test_sunion import placed
 
@@ -112,8 +122,10 @@ def test_a_table_follows_what_a_merge_takes_back(spark: SparkSession, tmp_path: 
         reconcile(merged, place, checkpoint, availableNow=True).awaitTermination()
         kinds = DeltaTable(place).to_pyarrow_table()["tuple_type"].to_pylist()
         assert kinds.count("TENTATIVE") == 6
-        pipeline.channel("jfk").append(table(rows_of([13, 60, 80], 1), "jfk"))
+        pipeline.channel("jfk").append(table(JFK[1:], "jfk"))
         go_on_until(lambda: "REC_DONE" in said(pipeline), pipeline)
+        assert "UNDO" in said(pipeline)
+    assert corrected(pipeline) == reference({"ewr": EWR, "jfk": JFK})[0]
     merged = pipeline.channel("merged").stream(spark)
     reconcile(merged, place, checkpoint, availableNow=True).awaitTermination()
     assert rows_of_table(place) == view(pipeline)[0]

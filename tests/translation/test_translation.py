@@ -151,8 +151,17 @@ def test_faults_in_the_traced_form_of_a_protocols_model_are_told(name: str) -> N
     assert len(missed) <= sum(tried.values()) // 20, missed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", invariant_names())
+QUICK = ("chandy_lamport", "egress", "merge_order", "permission")
+"""Invariants that are compared in a few seconds."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in invariant_names()
+    ],
+)
 def test_the_traced_form_of_every_invariant_and_its_model_is_the_code(name: str) -> None:
     assert validate_invariant(find_invariant(name)).compared > 500
 
