@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.disk import explained
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 
 Event = Mapping[str, Any]
 """One call of a transition: its name, its arguments and the names of its effects."""
@@ -35,7 +36,8 @@ class EventLog:
         if not events:
             return
         # The line begins with its end, too: a crash may have cut off the one before.
-        line = "\n" + json.dumps({"step": step, "events": list(events)}) + "\n"
+        said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}
+        line = f"\n{json.dumps(said)}\n"
         with explained(self._path, "The step is not told"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
@@ -50,6 +52,10 @@ class EventLog:
         """Give the events of each step. Of a repeated step the last run counts; all are equal.
 
         A last line that a crash cut short is left out: its step will be repeated.
+
+        Raises
+        ------
+        UnknownFormat : if a later version of streamproof wrote some of it
         """
         steps: dict[int, list[Event]] = {}
         for file in (self._earlier, self._path):
@@ -60,5 +66,6 @@ class EventLog:
                     parsed = json.loads(line)
                 except json.JSONDecodeError:
                     continue
+                format_of(parsed, file)
                 steps[parsed["step"]] = parsed["events"]
         return dict(sorted(steps.items()))

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.checkpoint import Checkpoint, begin_new_life
 from streamproof.spark_bindings.errors import (
     FencedDriver,
     PurgedCheckpoint,
+    UnknownFormat,
     WrongWiring,
 )
 from streamproof.spark_bindings.events import EventLog
@@ -65,6 +66,17 @@ def test_a_repeated_step_is_logged_once_and_a_torn_line_is_left_out(tmp_path: Pa
     with (tmp_path / "events.jsonl").open("a") as file:
         file.write('{"step": 4, "ev')
     assert list(log.read()) == [0, 2]
+
+
+def test_events_say_their_format_and_those_of_a_later_one_are_refused(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl")
+    (tmp_path / "events.jsonl").write_text('{"step": 1, "events": [{"event": "of 0.1.0"}]}\n')
+    log.write(2, [{"event": "on_messages"}])
+    assert list(log.read()) == [1, 2]
+    with (tmp_path / "events.jsonl").open("a") as file:
+        file.write('{"streamproof.format": 3, "step": 3, "what": []}\n')
+    with pytest.raises(UnknownFormat, match=r"events.jsonl is of format 3"):
+        log.read()
 
 
 # --- recorders ---------------------------------------------------------------------------------
