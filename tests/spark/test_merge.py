@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 
 from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import Key, precedes
-from streamproof.spark_bindings.errors import WrongArgument
+from streamproof.spark_bindings.errors import UnknownFormat, WrongArgument
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.sunion.keys import key_of
 from streamproof.spark_bindings.sunion.merge import NOTHING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PARTITION, Pack
@@ -217,6 +219,14 @@ def test_rows_keep_their_order_on_their_way_to_a_serializer(partitions):
 def test_a_checkpoint_of_other_settings_is_refused(name, changed):
     with pytest.raises(WrongArgument, match=f"runs with {name}=.* was written with {name}="):
         decode(stored(SETTINGS), replace(SETTINGS, **changed), 0)
+
+
+def test_a_state_that_a_later_version_wrote_is_refused():
+    later = {**json.loads(stored(SETTINGS)), FORMAT_KEY: FORMAT + 1}
+    with pytest.raises(UnknownFormat, match="state of a serializer"):
+        decode(json.dumps(later), SETTINGS, 0)
+    of_0_1_0 = {name: part for name, part in later.items() if name != FORMAT_KEY}
+    assert decode(json.dumps(of_0_1_0), SETTINGS, 0) == decode(stored(SETTINGS), SETTINGS, 0)
 
 
 def test_a_bound_does_not_come_or_go_with_a_restart():

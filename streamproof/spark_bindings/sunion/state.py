@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 from streamproof.lang import Domain, Map
 from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.sunion.lasting import check_lasting
 from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
 from streamproof.spark_bindings.sunion.pending import Index, Waiting
@@ -95,6 +96,7 @@ def encode(node: MergeState, index: Index, in_force: Settings, told: Settings, n
     """
     return json.dumps(
         {
+            FORMAT_KEY: FORMAT,  # of the waiting rows' blobs, too
             "settings": told.lasting(),
             "batch_ms": now_ms,
             "in_force": [in_force.wait_ms, in_force.policy.value],
@@ -117,8 +119,13 @@ def decode(text: str, settings: Settings, now_ms: int) -> tuple[MergeState, Inde
     A batch runs with the wait and the policy that the batch before was told, in all of its calls.
     It may have run already, before a crash, and its rows may be in a table: with others it would
     give other rows.
+
+    Raises
+    ------
+    UnknownFormat : if a later version of streamproof wrote it
     """
     stored: dict[str, Any] = json.loads(text)
+    format_of(stored, "the state of a serializer, in the checkpoint of its merge,")
     check_lasting(stored["settings"], settings.lasting())
     wait_ms, policy = stored["in_force" if stored["batch_ms"] == now_ms else "next"]
     settings = replace(settings, wait_ms=wait_ms, policy=Policy(policy))
