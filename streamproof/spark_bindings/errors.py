@@ -184,3 +184,7 @@ class NoSuitableJava(StreamproofError, RuntimeError):
 
 class UnverifiedProtocol(StreamproofError, RuntimeError):
     """The protocol that would run is not the one that its certificate is about."""
+
+
+class ReplayedFreely(UserWarning):
+    """A restored query with a watermark ends its batches elsewhere than the original did."""

@@ -2,7 +2,8 @@
 
 It goes as far as the original's notes do, and as far as what they read will be there again: rows
 that are not fed again, and what queries make of them, are not waited for. A query in a cycle, and
-one behind a pair of copies, ends its batches where it likes.
+one behind a pair of copies, ends its batches where it likes; a restore says so of those to which
+it makes a difference.
 """
 
 from __future__ import annotations
@@ -36,8 +37,13 @@ class Restored:
     identity: str
 
 
-def note_reruns(restored: Restored) -> None:
-    """Write where the first batches of each query are to end, from the sources on."""
+def note_reruns(restored: Restored) -> tuple[QueryName, ...]:
+    """Write where the first batches of each query are to end, from the sources on.
+
+    Returns
+    -------
+    queries with a watermark of which it cannot be told
+    """
     wiring, made = restored.source.wiring, dict[ChannelName, int]()
     made |= dict.fromkeys(wiring.sources, 0)
     waiting = [query for query in wiring.queries if ProcessName(query) in restored.snapshot.states]
@@ -46,6 +52,12 @@ def note_reruns(restored: Restored) -> None:
             waiting.remove(query)
             if ProcessName(query) not in restored.snapshot.pairs:
                 made[wiring.outputs[query]] = _note(restored, query, made)
+    states = restored.snapshot.states
+    return tuple(q for q in waiting if _keeps_notes(restored, q, states[ProcessName(q)]))
+
+
+def _keeps_notes(restored: Restored, query: QueryName, state: RecordedState) -> bool:
+    return ProcessName(query) not in restored.snapshot.pairs and any(_notes(restored, query, state))
 
 
 def _note(restored: Restored, query: QueryName, made: Mapping[ChannelName, int]) -> int:

@@ -7,6 +7,7 @@ it takes little time and space, and neither pipeline can harm the other.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -23,7 +24,12 @@ from streamproof.spark_bindings.commit_lines import copy_without_rows
 from streamproof.spark_bindings.compaction import copy_floor
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up, new_identity
 from streamproof.spark_bindings.durable import link_or_copy, write_json
-from streamproof.spark_bindings.errors import AbandonedSnapshot, ChannelDamaged, IncompleteSnapshot
+from streamproof.spark_bindings.errors import (
+    AbandonedSnapshot,
+    ChannelDamaged,
+    IncompleteSnapshot,
+    ReplayedFreely,
+)
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -127,6 +133,10 @@ def restore_snapshot(
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
     ChannelDamaged : if a file of a channel is gone
+
+    Warns
+    -----
+    ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended
     """
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
@@ -149,7 +159,16 @@ def restore_snapshot(
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint, identity)
-        note_reruns(Restored(source, found, place, identity))
+        freely = note_reruns(Restored(source, found, place, identity))
+    if freely:
+        warnings.warn(
+            f"{target} was restored, and {', '.join(freely)} will not end batches where the "
+            "original did: it has a watermark, and reads from a cycle or from behind a pair. A row "
+            "that the original dropped as late may count here, or the other way round. Compare "
+            "what comes out, or let no row be late: give withWatermark a longer delay",
+            ReplayedFreely,
+            stacklevel=2,
+        )
     return target
 
 

@@ -65,10 +65,11 @@ class Query:
     partition_bounds: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.inputs, str) or not isinstance(self.inputs, tuple):
+        if not isinstance(self.inputs, tuple):
+            named: Any = self.inputs if isinstance(self.inputs, list | set) else (self.inputs,)
             raise WrongArgument(
                 f"query {self.name!r} has inputs={self.inputs!r}. Inputs are a tuple of channel "
-                f"names, also if there is one. Write: inputs=({str(self.inputs)!r},)"
+                f"names, also if there is one. Write: inputs={tuple(map(str, named))}"
             )
         if not callable(self.plan):
             raise WrongArgument(

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from streamproof.spark_bindings import Pipeline, Query, Replay, restore_snapshot, snapshot
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.errors import ReplayedFreely
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
 from streamproof.spark_bindings.provenance import NOTES_KEPT, RERUN_KEPT, BatchNotes, Made
 from streamproof.spark_bindings.rerun import RERUN_FILE, Rerun, RerunReader, write_rerun
@@ -235,6 +236,21 @@ def test_batches_of_a_query_without_watermarks_end_where_they_like(
     taken = snapshot_of(pipeline, [(2, 0), (3, 0)], monkeypatch, kept=NOTES_KEPT)
     restore_snapshot(pipeline.path, taken, into=tmp_path / "restored")
     assert not (tmp_path / "restored/queries/q" / RERUN_FILE).exists()
+
+
+def test_a_query_in_a_cycle_that_has_a_watermark_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = dict.fromkeys("abc", "x long")
+    queries = [
+        Query("q", ("a", "b"), "b", plan=lambda a, b: a.union(b)),
+        Query("r", ("b",), "c", plan=lambda b: b),
+    ]
+    pipeline = Pipeline(tmp_path / "p", channels=schema, queries=queries)
+    feed(pipeline.channel("a"), 1, 2)
+    taken = snapshot_of(pipeline, [(2, 0)], monkeypatch)
+    with pytest.warns(ReplayedFreely, match="q will not end batches where the original did"):
+        restore_snapshot(pipeline.path, taken, into=tmp_path / "restored")
 
 
 # --- in Spark ------------------------------------------------------------------------------------
