@@ -12,17 +12,31 @@ import dis
 import functools
 import pathlib
 import random
+import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
-from streamproof.lang.reached import Reached, reached_from
+from streamproof.lang.reached import Reached, is_special, kept_in, reached_from
 from streamproof.lang.set_order import find_use_of_order
 
-_MODULES = ("random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile")
-_BUILTINS = ("hash", "id", "open", "input", "globals", "locals")
+_MODULES = (
+    "random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile", "gc",
+    "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
+    "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
+    "_warnings",
+)  # fmt: skip
+_OF_SYS = (
+    "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",
+    "modules", "getsizeof", "exc_info",
+)  # fmt: skip
+_BUILTINS = (
+    "hash", "id", "open", "input", "globals", "locals", "vars", "eval", "exec", "compile",
+    "__import__",
+)  # fmt: skip
+_OF_A_CACHE = ("cache_info", "cache_clear")
 _MOMENTS = ("now", "utcnow", "today")
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range)
 
@@ -64,24 +78,37 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if told := _source(default):
             yield line, f"has a default argument that is {told}", _IN_STATE
-    known = {instruction.offset: value for instruction, value in part.values}
+    known: dict[int, list[Any]] = {}
+    for instruction, value in part.values:
+        known.setdefault(instruction.offset, []).append(value)
     owner: Any = None  # what the instruction before has loaded
     for instruction in dis.get_instructions(part.code):
         line = instruction.starts_line or line
-        name, value = instruction.argval, known.get(instruction.offset)
-        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            yield line, f"changes the global {name}", _IN_STATE
-        if instruction.opname == "STORE_DEREF" and _is_outside(part, name):
-            yield line, f"changes {name}, which is outside of the model", _IN_STATE
-        if instruction.opname == "LOAD_GLOBAL" and name in _BUILTINS and name not in part.names:
-            yield line, f"calls {name}", _INSTEAD_OF[name]
-        if value is not None and (told := _source(value)):
-            yield line, f"uses {told}", _AS_PARAMETER
-        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and name == "__hash__":
-            yield line, "calls __hash__", _NO_HASH
-        if name in _MOMENTS and isinstance(owner, type) and issubclass(owner, dt.date):
-            yield line, f"calls {owner.__name__}.{name}", _AS_PARAMETER
-        owner = value if value is not None else owner if instruction.opname == "CACHE" else None
+        found = known.get(instruction.offset, [])
+        sources = (_source(kept) for value in found for kept in kept_in(value))
+        yield from ((line, f"uses {source}", _AS_PARAMETER) for source in sources if source)
+        yield from ((line, *what) for what in _done_by(part, instruction, owner))
+        owner = found[-1] if found else owner if instruction.opname == "CACHE" else None
+
+
+def _done_by(part: Reached, instruction: dis.Instruction, owner: Any) -> Iterator[tuple[str, str]]:
+    """List what is impure in one instruction, whatever its value; `owner` is what it asks."""
+    name = instruction.argval
+    match instruction.opname:
+        case "STORE_GLOBAL" | "DELETE_GLOBAL":
+            yield f"changes the global {name}", _IN_STATE
+        case "STORE_DEREF" if _is_outside(part, name):
+            yield f"changes {name}, which is outside of the model", _IN_STATE
+        case "LOAD_GLOBAL" if name in _BUILTINS and name not in part.names:
+            yield f"calls {name}", _INSTEAD_OF[name]
+        case "LOAD_ATTR" | "LOAD_METHOD" if name in _OF_A_CACHE:
+            yield f"asks a cache for {name}", _IN_STATE
+        case "LOAD_ATTR" | "LOAD_METHOD" if name in _OF_SYS and owner is sys:
+            yield f"uses sys.{name}", _IN_STATE
+        case "LOAD_ATTR" | "LOAD_METHOD" if name == "__hash__":
+            yield "calls __hash__", _NO_HASH
+    if name in _MOMENTS and isinstance(owner, type) and issubclass(owner, dt.date):
+        yield f"calls {owner.__name__}.{name}", _AS_PARAMETER
 
 
 def _is_outside(part: Reached, name: str) -> bool:
@@ -93,9 +120,10 @@ def _source(value: Any) -> str | None:
     if isinstance(value, ModuleType):
         name = value.__name__
         return name if name in _MODULES or name.endswith(".random") else None
-    if isinstance(value, pathlib.PurePath) or value in (pathlib.Path, pathlib.PosixPath):
+    if isinstance(value, pathlib.PurePath) or value is pathlib.Path or value is pathlib.PosixPath:
         return "a file's path"
-    bound = getattr(value, "__self__", None) if not isinstance(value, type) else None
+    is_bound = isinstance(value, BuiltinFunctionType | MethodType)  # nobody else is asked
+    bound = value.__self__ if is_bound else None
     for owner in (value, bound):
         is_random = type(owner).__module__.startswith("numpy.random")
         if is_random or isinstance(owner, random.Random):
@@ -104,6 +132,8 @@ def _source(value: Any) -> str | None:
         return f"the iterator {value!r}, which goes on at each call"
     is_function = isinstance(value, BuiltinFunctionType | FunctionType | MethodType | type)
     owner_name = getattr(value if is_function else type(value), "__module__", None)
+    if owner_name == "sys" and getattr(value, "__name__", "") in _OF_SYS:
+        return f"sys.{value.__name__}"
     if owner_name in _MODULES:
         return f"{owner_name}.{getattr(value, '__name__', type(value).__name__)}"
     return None
@@ -119,6 +149,11 @@ _INSTEAD_OF = {
     "input": _AS_PARAMETER,
     "globals": _IN_STATE,
     "locals": "Name what is meant",
+    "vars": "Name what is meant",
+    "eval": "Write it as code",
+    "exec": "Write it as code",
+    "compile": "Write it as code",
+    "__import__": "Import it at the head of the file",
 }
 
 
@@ -187,5 +222,13 @@ def _text(value: Any) -> str | None:
         return None
     if type(value).__module__ in ("collections", "array"):
         return repr(value)
-    inside = getattr(value, "__dict__", None)
-    return None if not isinstance(inside, dict) or callable(value) else repr(inside)
+    if isinstance(value, memoryview) or type(value).__module__ == "numpy":
+        return repr(bytes(value)) if isinstance(value, memoryview) else repr(value)
+    if isinstance(value, BaseException):
+        return repr((value.args, vars(value)))
+    inside = dict(getattr(value, "__dict__", None) or {})
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        names = (slots,) if isinstance(slots, str) else tuple(slots)
+        inside |= {name: getattr(value, name, None) for name in names if not is_special(name)}
+    return None if not inside or callable(value) else repr(inside)

@@ -1,7 +1,9 @@
 """Reached code: which functions the methods of a model may run, read off their bytecode.
 
-Followed are the functions that are named, the methods of the model and those of the records in its
-states. What belongs to Python's library, the language or other packages is not looked into.
+Followed are the functions that are named or kept in what is named, the methods of the model, those
+of the records in its states and those of named classes and objects: the methods whose names occur,
+and the ones that Python calls by itself, such as `__eq__`. What belongs to Python's library, the
+language or other packages is not looked into.
 """
 
 from __future__ import annotations
@@ -11,17 +13,20 @@ import dis
 import functools
 import sys
 import typing
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
 from streamproof.lang.origin import Origin, origin_of
 
+_MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
 _OF_VALUES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 
@@ -48,6 +53,7 @@ def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
     reader = _Reader(cls, records_of(cls))  # type: ignore[arg-type] # a class does hash
     for root in roots:
         yield from reader.follow(root)
+    yield from reader.follow_classes()
 
 
 @functools.cache
@@ -75,6 +81,9 @@ class _Reader:
     def __init__(self, cls: type[Any], records: tuple[type[Any], ...]) -> None:
         self.cls, self.records = cls, records
         self.seen: set[int] = set()
+        self.names: set[str] = set()
+        self.looked_at: set[type[Any]] = set()
+        self.classes: dict[type[Any], None] = dict.fromkeys(records)
         files = (
             getattr(sys.modules.get(base.__module__), "__file__", None) for base in cls.__mro__
         )
@@ -85,7 +94,54 @@ class _Reader:
         return origin_of(code) is Origin.USER and _package(code.co_filename) in self.packages
 
     def follow(self, value: Any) -> Iterator[Reached]:
-        """Look into a function, whatever it was made into."""
+        """Look into a function, whatever it was made into and kept in."""
+        for part in kept_in(value):
+            self._note_class(part)
+            if type(part) in self.classes:
+                yield from self._follow_object(part)
+            else:
+                yield from self._follow(part)
+
+    def follow_classes(self) -> Iterator[Reached]:
+        """Look into methods that are named, and those that Python calls by itself."""
+        done: set[tuple[type[Any], str]] = set()
+        while True:
+            found = [
+                (cls, name)
+                for cls in self.classes
+                for name in vars(cls)
+                if (name in self.names or is_special(name)) and (cls, name) not in done
+            ]
+            if not found:
+                return
+            done.update(found)
+            for cls, name in found:
+                yield from self.follow(vars(cls)[name])
+
+    def _note_class(self, value: Any) -> None:
+        """Note the class of an object, or a class that is named, with what it inherits."""
+        cls: Any = value if isinstance(value, type) else type(value)
+        if cls in self.looked_at:
+            return
+        self.looked_at.add(cls)
+        for base in (*cls.__mro__, *type(cls).__mro__):
+            is_known = base in self.classes or base in self.cls.__mro__
+            if not is_known and base.__flags__ & _MADE_IN_PYTHON and self._is_own_class(base):
+                self.classes[base] = None
+
+    def _is_own_class(self, cls: type[Any]) -> bool:
+        name = cls.__module__  # which is no text in some classes that are written in C
+        return isinstance(name, str) and _package_of(name) in self.packages
+
+    def _follow_object(self, value: Any) -> Iterator[Reached]:
+        """Look into what an object of a user keeps, without asking it."""
+        if id(value) not in self.seen:
+            self.seen.add(id(value))
+            with suppress(AttributeError):
+                for part in list(object.__getattribute__(value, "__dict__").values()):
+                    yield from self.follow(part)
+
+    def _follow(self, value: Any) -> Iterator[Reached]:
         for name in ("fget", "func", "__func__", "__wrapped__"):
             value = getattr(value, name, None) or value
         if isinstance(value, FunctionType) and self.is_own(value.__code__):
@@ -102,6 +158,7 @@ class _Reader:
         if id(code) in self.seen:
             return
         self.seen.add(id(code))
+        self.names.update(code.co_names)
         values = tuple(self._values(code, names))
         yield Reached(code, function, names, values)
         for const in code.co_consts:
@@ -120,7 +177,10 @@ class _Reader:
                 found = (names[instruction.argval],)
             elif instruction.opname in _OF_VALUES:
                 found = tuple(self._attributes(code, owner, instruction.argval))
-            yield from ((instruction, value) for value in found if value is not None)
+            for value in found:
+                if value is not None:
+                    self._note_class(value)
+                    yield instruction, value
             owner = found[0] if found and isinstance(found[0], ModuleType) else None
 
     def _attributes(self, code: CodeType, owner: Any, name: str) -> Iterator[Any]:
@@ -130,8 +190,42 @@ class _Reader:
             return
         bases = self.cls.__mro__ if "super" in code.co_names else ()
         yield getattr(self.cls, name, None)
-        for base in (*bases, *self.records):
+        for base in (*bases, *self.classes):
             yield vars(base).get(name)
+
+
+def kept_in(value: Any) -> Iterator[Any]:
+    """List a value, and all that collections and partial calls in it hold."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or type(part) in _PLAIN:
+            continue
+        seen.add(id(part))
+        yield part
+        if isinstance(part, list | tuple | set | frozenset | deque):
+            waiting += part
+        elif isinstance(part, dict | MappingProxyType):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, functools.partial):
+            waiting += [part.func, *part.args, *part.keywords.values()]
+        elif isinstance(part, MethodType):
+            waiting += [part.__func__, part.__self__]
+
+
+def is_special(name: str) -> bool:
+    """Tell whether Python calls a method of this name by itself."""
+    return name.startswith("__") and name.endswith("__")
+
+
+@functools.cache
+def _package_of(module: str) -> str | None:
+    """Give the package of a user's module; None if it is of Python or of streamproof's language."""
+    top = module.partition(".")[0]
+    is_pythons = top in sys.stdlib_module_names and top != "__main__"
+    if is_pythons or module.startswith("streamproof.lang"):
+        return None
+    return _package(getattr(sys.modules.get(module), "__file__", None) or "")
 
 
 def _package(path: str) -> str:

@@ -23,6 +23,12 @@ _BLIND = ("len", "sum", "any", "all", "set", "frozenset", "bool", "isinstance", 
 _BLIND_WITHOUT_KEY = ("sorted", "min", "max")
 _MAKES_LIST = ("list", "tuple", "iter", "next", "dict", "reversed", "deque")
 _GOES_THROUGH = ("enumerate", "zip", "map", "filter", "str", "repr")
+_OF_THE_LIBRARY = (
+    "reduce", "Counter", "OrderedDict", "deque", "accumulate", "batched", "chain", "combinations",
+    "cycle", "dropwhile", "groupby", "islice", "pairwise", "permutations", "product", "starmap",
+    "takewhile", "zip_longest", "from_iterable",
+)  # fmt: skip
+_METHODS_THAT_SHOW = ("join", "extend", "fromkeys", *_OF_THE_LIBRARY)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 Handed: TypeAlias = tuple[tuple[CodeType, str], ...]
 """Functions that were given a set, and the parameters that they call it by."""
@@ -93,7 +99,7 @@ class _Finder:
             case ast.Call(ast.Attribute(owner, name)) if name in _SET_METHODS:
                 return self._is_set(owner)
             case ast.BinOp(left, ast.BitOr() | ast.BitAnd() | ast.Sub() | ast.BitXor(), right):
-                return self._is_set(left) or self._is_set(right)
+                return any(self._is_set(side) or _is_view(side) for side in (left, right))
             case ast.IfExp(_, then, otherwise):
                 return self._is_set(then) or self._is_set(otherwise)
             case ast.Name(name, ast.Load()):
@@ -111,9 +117,9 @@ class _Finder:
                 return iterated_by(parents[parent], parents)
             case ast.Call(ast.Name(name), arguments) if node in arguments:
                 by_key = name in _BLIND_WITHOUT_KEY and _has_key(parent)
-                is_shown = by_key or name in (*_MAKES_LIST, *_GOES_THROUGH)
+                is_shown = by_key or name in (*_MAKES_LIST, *_GOES_THROUGH, *_OF_THE_LIBRARY)
                 return is_shown or self._is_used_in(self.names.get(name), arguments.index(node))
-            case ast.Call(ast.Attribute(_, "join" | "extend" | "fromkeys"), arguments):
+            case ast.Call(ast.Attribute(_, name), arguments) if name in _METHODS_THAT_SHOW:
                 return node in arguments
             case ast.Call(ast.Attribute(ast.Name("self"), name), arguments) if node in arguments:
                 called = getattr(self.cls, name, None)
@@ -154,6 +160,13 @@ def iterated_by(made: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 def _has_key(call: ast.Call) -> bool:
     return any(keyword.arg == "key" for keyword in call.keywords)
+
+
+def _is_view(node: ast.expr) -> bool:
+    """Tell whether a dict gives its keys or items, of which an operator makes a set."""
+    return isinstance(node, ast.Call) and (
+        isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "items")
+    )
 
 
 def _is_number(node: ast.expr) -> bool:
