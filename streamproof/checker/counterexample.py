@@ -12,7 +12,7 @@ from streamproof.checker.exploration import Path
 from streamproof.checker.lasso import Lasso, broken_promises, never_comes_about
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.states import UnfitState
-from streamproof.lang import OutOfRange, StreamproofError
+from streamproof.lang import Disabled, OutOfRange, StreamproofError
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model, Move
 from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
@@ -42,11 +42,19 @@ class BrokenModel(StreamproofError, RuntimeError):
     def by(cls, model: Model[Any], path: Path | None, what: str, error: Exception) -> BrokenModel:
         """Say what failed, in which file and line, after which path; None if before any state."""
         frames = traceback.extract_tb(error.__traceback__)
+        if isinstance(error, Disabled):
+            frames.pop()  # that of `require` itself
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         message = (
             f"{what} failed with {type(error).__name__}: {error}{place}. Only `require` makes a "
             "step impossible; anything else is a bug of the model. Mend it, or state a guard"
         )
+        if isinstance(error, Disabled):
+            message = (
+                f"{what} failed, since a `require` in it does not hold{place}. Only a step can be "
+                "refused. Write implies(...) in a property; an @init gives a state for each of its "
+                "parameters"
+            )
         if isinstance(error, UnfitState):
             is_start = what.endswith("@init")  # before any step
             message = f"after {'@init' if is_start else what}, {error}"

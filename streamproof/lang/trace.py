@@ -160,6 +160,11 @@ def _constants(cls: type[Model[Any]]) -> Iterator[Variable]:
 def _check_names(cls: type[Model[Any]], variables: tuple[Variable, ...]) -> None:
     """Refuse a name that would mean two things in the traced form."""
     taken = {name: "a field of the model as well" for name, _ in field_sorts(cls)}
+    if AFTER in taken:
+        raise WrongDefinition(
+            f"{cls.__name__} has a field {AFTER}, which is the prefix of the later state in an "
+            "@every_step, so the traced form could not tell them apart. Rename the field"
+        )
     taken[AFTER] = "the prefix of the later state in an @every_step"
     for variable in variables:
         name = variable.name.partition(".")[0]

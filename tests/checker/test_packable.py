@@ -136,7 +136,9 @@ class Doubtful(Invited):
 
 @pytest.mark.parametrize("engine", [reference, explore_natively])
 def test_an_init_has_no_guard(engine):
-    with pytest.raises(BrokenModel, match="@init failed with Disabled"):
+    with pytest.raises(
+        BrokenModel, match=r"@init failed, since a `require` in it .*test_packable.py:\d+"
+    ):
         engine(Doubtful(GUESTS, Guest(0)))
 
 
