@@ -36,6 +36,20 @@ def report():
 @pytest.fixture
 def runs(report, monkeypatch, tmp_path):
     """Lists what was run; a small verification stands for the whole one."""
+    return listed(report, monkeypatch, tmp_path / "new")
+
+
+@pytest.fixture(scope="module")
+def certified(report, tmp_path_factory):
+    """Names a directory with a certificate."""
+    place = tmp_path_factory.mktemp("certified")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        listed(report, monkeypatch, place)
+        certify(NAME)
+    return place
+
+
+def listed(report, monkeypatch, place):
     done = []
 
     def explore(*_, **__):
@@ -46,7 +60,7 @@ def runs(report, monkeypatch, tmp_path):
         done.append("proof")
         return report.proof
 
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "new"))
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(place))
     monkeypatch.setattr(certification, "explore_protocol", explore)
     monkeypatch.setattr(certification, "prove", prove)
     return done
@@ -90,8 +104,8 @@ MOVED = {
 
 
 @pytest.mark.parametrize("case", MOVED)
-def test_what_has_moved_is_run_again(case, runs):
-    certify(NAME)
+def test_what_has_moved_is_run_again(case, certified, monkeypatch):
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(certified))
     basis = basis_of(NAME)
     changes, stale = MOVED[case]
     merged = {

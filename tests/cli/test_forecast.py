@@ -40,10 +40,11 @@ def test_a_forecast_ends_with_what_was_found_out(arguments, code, said):
 
 
 @pytest.mark.parametrize(
-    ("memory", "fits", "said"), [("100000", True, "fits into"), ("1", False, "MORE than")]
+    ("memory", "states", "fits", "said"),
+    [("100000", "600", True, "fits into"), ("1", "3000", False, "MORE than")],
 )
-def test_it_says_whether_the_memory_is_enough(memory, fits, said):
-    arguments = (EXAMPLE, "--set", "managers=5", "--states-max", "3000", "--memory", memory)
+def test_it_says_whether_the_memory_is_enough(memory, states, fits, said):
+    arguments = (EXAMPLE, "--set", "managers=5", "--states-max", states, "--memory", memory)
     assert said in run(*arguments).output
     told = json.loads(run(*arguments, "--json").stdout)["memory"]
     assert (told["fits"], told["allowed_mb"]) == (fits, int(memory))

@@ -69,13 +69,15 @@ def test_the_whole_year_is_there() -> None:
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
 def test_the_queries_find_what_pandas_finds_and_a_snapshot_holds_each_departure_once(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import flights_data
     from flights_cut import measure
     from flights_data import Feed, cut_into_slices, load
     from flights_queries import flights_pipeline
     from flights_results import differences, expected, results
 
+    monkeypatch.setattr(flights_data, "SLICES_MIN", 12)  # two batches of each query
     departures = load(ROWS_FAST)
     pipeline = flights_pipeline(tmp_path / "flights")
     feed = Feed(pipeline, cut_into_slices(departures))

@@ -49,10 +49,10 @@ CASES = [
     *(f"{point.value}@{channel}" for point in OUTPUT for channel in ("middle", "sink")),
 ]
 FAST = {"feed_marker_sent"}
-FROZEN_FAST = "append_checked@middle"
-FROZEN_SLOW = [
+FROZEN = [
     f"{point.value}@{where}"
     for point, where in (
+        (Failpoint.APPEND_CHECKED, "middle"),
         (Failpoint.BATCH_BEGUN, "first"),
         (Failpoint.FILES_WRITTEN, "middle"),
         (Failpoint.APPEND_CHECKED, "sink"),
@@ -89,7 +89,8 @@ def test_a_killed_driver_loses_and_doubles_nothing(
     finish_and_check(spark, chain(path), tmp_path)
 
 
-@pytest.mark.parametrize("failpoint", by_speed([FROZEN_FAST, *FROZEN_SLOW], {FROZEN_FAST}))
+@pytest.mark.slow  # that a replaced driver is told, tests/spark/test_start.py sees
+@pytest.mark.parametrize("failpoint", FROZEN)
 def test_a_frozen_driver_that_wakes_up_harms_nothing(
     spark: SparkSession, tmp_path: Path, failpoint: str
 ) -> None:

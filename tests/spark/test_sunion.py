@@ -144,7 +144,7 @@ def test_batches_partitions_and_crashes_change_nothing(
         spread(whole, name, [streams[name]])
         spread(pieces, name, in_pieces(streams[name], seed=len(name) + len(streams[name])))
     once = run(merge(partitions, whole, 10), whole)
-    partitions.conf.set(PARTITIONS, "4")
+    partitions.conf.set(PARTITIONS, "2")
     run(merge(partitions, pieces, 2), pieces)
     # A crash after the sink and before Spark's commit: the last batch runs once more.
     newest = max(
