@@ -30,7 +30,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
-from streamproof.spark_bindings.offsets import is_offset
+from streamproof.spark_bindings.offsets import DONE_KEY, is_offset
 from streamproof.spark_bindings.provenance import as_json
 from streamproof.spark_bindings.state_files import require_sources, require_state
 
@@ -364,8 +364,11 @@ def _rename_pipeline(file: Path, target: Path, pipeline: str) -> None:
     with as_written(file):
         version, about, *lines = file.read_text(encoding="utf-8").splitlines()
         offsets = [as_json(line) for line in lines]
+    for offset in filter(is_offset, offsets):
+        offset["pipeline"] = pipeline
+        offset.pop(DONE_KEY, None)  # it is of what the query itself was restored from
     renamed = [
-        json.dumps({**offset, "pipeline": pipeline}) if is_offset(offset) else line
+        json.dumps(offset) if is_offset(offset) else line
         for line, offset in zip(lines, offsets, strict=True)
     ]
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,8 @@ from streamproof.spark_bindings.log_checks import is_commit, newest
 from streamproof.spark_bindings.names import Position
 
 Offset = dict[str, Any]
+DONE_KEY = "rerun"
+"""In an offset of a restored query: how many batches of the original are done; see `rerun`."""
 
 
 def offset_at(position: Position, channel: str, log: ChannelLog) -> Offset:

@@ -5,6 +5,11 @@ that the original has dropped would count in the restored pipeline. So the notes
 batches, as far as they go, are counted in messages, and each source of the query ends its batches
 at these counts.
 
+Where the original had nothing to read, Spark may have run a batch without rows, by which a
+watermark rose; such a batch is *silent*. It is run again where it was, and nowhere else: an offset
+says how many batches of the original are done, so that a silent one has an offset of its own; and
+batches that followed each other without one begin only when all of them are there.
+
 Spark asks the sources of a query one after the other, each once a round. They have to say the same
 of a round: so what one of them finds out, counts from the next round on.
 """
@@ -12,6 +17,7 @@ of a round: so what one of them finds out, counts from the next round on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +27,7 @@ from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import as_written, read_json, write_json, write_json_once
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
+from streamproof.spark_bindings.offsets import DONE_KEY, Offset
 from streamproof.spark_bindings.source import ChannelReader, ChannelSource
 
 RERUN_SOURCE_NAME = "streamproof_rerun"
@@ -71,6 +78,7 @@ class Rerun:
         channels = query.parents[1] / "channels"
         self._logs = {name: ChannelLog(channels / name, pipeline) for name in self._writers}
         self._messages: dict[ChannelName, list[Position]] = {name: [] for name in self._writers}
+        self._together = self._all_together()
         self._passed = 0
         self._read = {name: self._received.get(name, Position(0)) for name in self._writers}
 
@@ -85,6 +93,23 @@ class Rerun:
         """Tell whether all of it is completed."""
         completed = self._checkpoint.last_committed()
         return self._behind(BatchId(-1) if completed is None else completed) is None
+
+    def together(self, number: int) -> range:
+        """Give the batches that follow each other without a pause, of which this is one."""
+        return next(each for each in self._together if number in each)
+
+    def before(self, together: range) -> range | None:
+        """Give the batches that came before those, if there are some."""
+        return self.together(together.start - 1) if together.start > 0 else None
+
+    def _is_silent(self, number: int) -> bool:
+        before = self._ends[number - 1] if number > 0 else {}
+        return all(self._ends[number].get(each, 0) == before.get(each, 0) for each in self._writers)
+
+    def _all_together(self) -> list[range]:
+        silent = [self._is_silent(number) for number in range(len(self._ends))]
+        begins = [n for n in range(1, len(silent)) if silent[n] and not silent[n - 1]]
+        return [range(*each) for each in pairwise([0, *begins, len(silent)])]
 
     def end(self, number: int, channel: ChannelName) -> Position | None:
         """Give the position at which a batch ends in an input; None if that is not there yet."""
@@ -108,14 +133,19 @@ class Rerun:
         return False
 
     def _behind(self, batch: BatchId, start: int = 0) -> int | None:
-        reached = self._checkpoint.received(batch)
-        for number in range(start, len(self._ends)):
+        """Give the first batch that is not done at the end of a batch of the restored query."""
+        reached, done = self._checkpoint.received(batch), start
+        if batch >= 0:
+            offsets = self._checkpoint.offsets(batch)
+            done = max(done, min((each or {}).get(DONE_KEY, 0) for each in offsets))
+        for number in range(done, len(self._ends)):
             for channel in self._writers:
                 end = self.end(number, channel)
-                now = reached.get(channel, self._received.get(channel, Position(0)))
-                if end is None or end > now:
-                    return number
-        return None
+                if end is None or end > reached.get(channel, self._received.get(channel, 0)):
+                    return done if done < len(self._ends) else None
+            if not self._is_silent(number):
+                done = number + 1
+        return done if done < len(self._ends) else None
 
     def _all_messages(self, channel: ChannelName) -> list[Position]:
         log, found = self._logs[channel], self._messages[channel]
@@ -133,7 +163,13 @@ class RerunReader(ChannelReader):
         super().__init__(**channel)
         self._query, self._run, self._round = Path(rerun), run, 0
         self._rerun: Rerun | None = None
-        self._is_over = False
+        self._is_over, self._done = False, 0
+
+    def latestOffset(self, start: Offset, limit: object) -> Offset:
+        """Give the end of the next batch, and how many of the original's are done by then."""
+        self._done = start.get(DONE_KEY, 0)
+        offset = super().latestOffset(start, limit)
+        return offset if self._done == 0 else {**offset, DONE_KEY: self._done}
 
     def _end(self, after: Position) -> Position:
         if self._is_over:
@@ -144,24 +180,36 @@ class RerunReader(ChannelReader):
             self._is_over = True
             return super()._end(after)
         self._round += 1
-        decided = read_json(self._decision(number), round=int, free=bool)
+        together = self._rerun.together(number)
+        decided = read_json(self._decision(together.start), round=int, free=bool)
         if decided is not None and decided["round"] <= self._round:
-            end = self._rerun.end(number, ChannelName(self._channel))
-            free = super()._end(after)
-            # A marker of a new snapshot ends a batch before.
-            return free if decided["free"] or end is None else max(after, min(end, free))
+            if decided["free"]:
+                self._done = together.stop
+                return super()._end(after)
+            return self._end_of(number, after)
         if decided is None:
-            self._decide(number)
+            self._decide(together)
         return after
 
-    def _decide(self, number: int) -> None:
+    def _end_of(self, number: int, after: Position) -> Position:
         assert self._rerun is not None
-        is_there = self._rerun.is_there(number)
-        if is_there or self._rerun.never_comes(number):
+        free, end = super()._end(after), self._rerun.end(number, ChannelName(self._channel))
+        assert end is not None  # so it was decided
+        if free < end:  # a marker of a new snapshot ends a batch before
+            return free
+        self._done = number + 1
+        return max(after, end)
+
+    def _decide(self, together: range) -> None:
+        assert self._rerun is not None
+        last = together.stop - 1
+        is_there = self._rerun.is_there(last)
+        if is_there or self._rerun.never_comes(last):
             value = {"round": self._round + 1, "free": not is_there}
-            write_json_once(self._decision(number), value)
-            if number > 0:
-                self._decision(number - 1).unlink(missing_ok=True)
+            write_json_once(self._decision(together.start), value)
+            before = self._rerun.before(together)
+            if before is not None:
+                self._decision(before.start).unlink(missing_ok=True)
 
     def _decision(self, number: int) -> Path:
         return self._query / "rerun" / f"{self._run}.{number}.json"

@@ -89,7 +89,7 @@ def pipeline(tmp_path: Path) -> Pipeline:
 
 
 ORIGINAL: Ends = [(1, 0), (1, 2), (1, 2), (3, 2), (3, 3)]  # messages behind the cut, at (1, 0)
-POSITIONS: Ends = [(2, 0), (2, 2), (4, 2), (4, 3)]
+POSITIONS: Ends = [(2, 0), (2, 2), (2, 2), (4, 2), (4, 3)]
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -102,6 +102,25 @@ def test_batches_end_where_those_of_the_original_did(
     assert rounds.play(20) == [*POSITIONS, (6, 5)]
     feed(pipeline.channel("b"), 6)
     assert rounds.play(1)[-1] == (6, 6)  # from then on as any reader
+
+
+def test_batches_that_followed_each_other_do_so_again(pipeline: Pipeline) -> None:
+    """In a round without rows Spark would run a batch by which a watermark rises."""
+    feed(pipeline.channel("a"), *range(4))
+    rounds = Rounds(pipeline, [(1, 0), (2, 0), (2, 0), (2, 0), (3, 0)])
+    assert rounds.play(3) == [(2, 0), (3, 0)]  # once they were looked for
+    assert rounds.play(4)[2:] == [(3, 0), (3, 0), (4, 0)]
+
+
+def test_batches_that_followed_each_other_begin_when_all_are_there(tmp_path: Path) -> None:
+    made = behind(tmp_path / "p")
+    feed(made.channel("a"), *range(6))
+    write_rerun(made.path / "queries/first", {}, [{ChannelName("s"): 1}], {ChannelName("s"): None})
+    rounds = Rounds(made, [(1, 1), (1, 2)])
+    feed(feeder(made.channel("b")), 1)
+    assert rounds.play(3) == []
+    feed(feeder(made.channel("b")), 2)
+    assert rounds.play(3) == [(2, 1), (2, 2)]
 
 
 def behind(path: Path) -> Pipeline:
@@ -169,8 +188,11 @@ def test_a_plan_that_was_changed_is_not_waited_for(tmp_path: Path) -> None:
         line = json.dumps(offset(made.channel("s"), end))
         write(first / "checkpoint" / "offsets" / str(batch), f"v1\n{{}}\n{line}")
         write(first / "checkpoint" / "commits" / str(batch), "v2\n{}")
-        assert Rerun(first, made.channel("s").log.pipeline).is_over() == (batch == 1)
+        pipeline_id = made.channel("s").log.pipeline
+        assert Rerun(first, pipeline_id).is_over() == (batch == 1)
         assert rounds.play(4) == ([] if batch == 0 else [(3, 0)])
+        # So that a query behind this one does not wait for it either.
+        assert Rerun(rounds.place, pipeline_id).is_over() == (batch == 1)
 
 
 # --- what a restore notes ------------------------------------------------------------------------
@@ -187,7 +209,9 @@ def snapshot_of(
     directory.snapshots.save_state(name, ProcessName("q"), state)
     copy = directory.snapshots.checkpoint(name, ProcessName("q"))
     write(copy / "metadata", '{"id": "one"}')
-    write(copy / "offsets" / "4", "v1\n{}\n")
+    lines = [json.dumps(offset(pipeline.channel(name), at)) for name, at in (("a", 1), ("b", 0))]
+    write(copy / "offsets" / "4", "\n".join(["v1", "{}", *lines]))
+    write(copy / "commits" / "4", "v2\n{}")
     markers = {channel: pipeline.channel(channel).log.last() for channel in "abc"}
     directory.snapshots.complete(name, pairs=[], markers=markers, channels=[])  # type: ignore[arg-type]
     notes = BatchNotes(directory.query_path(Q) / "batches", "q", kept)
@@ -300,3 +324,36 @@ def test_a_row_that_was_late_is_late_again(
     with restored.start(spark):
         restored.await_idle(SECONDS_MAX)
     assert restored.channel("c").rows().to_pylist() == expected
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("pauses", [True, False])
+def test_a_watermark_rises_where_it_did(spark: SparkSession, tmp_path: Path, pauses: bool) -> None:
+    """By a batch without rows too: also right behind the cut, and only where there was one."""
+    row = "x long, ts timestamp"
+    query = Query("q", ("a",), "b", plan=windows, commits_per_batch_max=1)
+    made = Pipeline(tmp_path / "p", channels={"a": row, "b": row}, queries=[query])
+
+    def append(x: int, second: int) -> None:
+        table = pa.table({"x": [x], "ts": [datetime.fromtimestamp(second, UTC)]})
+        made.channel("a").append(table)
+
+    append(0, 100)
+    taken = made.snapshot()
+    late = list(enumerate((20, 200, 150, 300, 220), start=1))
+    for x, second in [] if pauses else late:
+        append(x, second)
+    with made.start(spark):
+        made.await_snapshot(taken, SECONDS_MAX)
+        made.await_idle(SECONDS_MAX)
+        for x, second in late if pauses else []:
+            append(x, second)
+            made.await_idle(SECONDS_MAX)
+    expected = made.channel("b").rows()["x"].to_pylist()
+    # Without a pause it rises one batch later; but the marker has a batch of its own.
+    assert expected == ([0, 2, 4] if pauses else [0, 2, 3, 4, 5])
+    restored = made.restore(taken, into=tmp_path / "restored")
+    with restored.start(spark):
+        restored.await_idle(SECONDS_MAX)
+    assert restored.channel("b").rows()["x"].to_pylist() == expected
