@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,6 +15,16 @@ from pyspark.sql import DataFrame, SparkSession
 _WRITTEN = pa.schema(
     [("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("digest", pa.string())]
 )
+
+_NUMBER = re.compile(r"#\d+L?|-T\d+ms")  # of a column, and how long its watermark waits
+_KEPT_BY = {
+    "Aggregate": ("groupingExpressions", "aggregateExpressions"),
+    "Deduplicate": ("keys",),
+    "DeduplicateWithinWatermark": ("keys",),
+    "Distinct": (),
+    "Join": ("joinType", "condition"),
+}
+"""By which of its parts an operator's state can be told from that of another of its kind."""
 
 
 def write_partitions(
@@ -200,6 +211,33 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
                 inputs=tuple(child.dataType().simpleString() for child in children),
                 within=within,
             )
+
+
+def stateful_operators(frame: DataFrame) -> list[str]:
+    """Describe the operators of a streaming plan that keep state, in the order of the plan.
+
+    Names of columns are without the numbers that Spark gives them anew in each session.
+    """
+    operators, found = [_java(frame).queryExecution().analyzed()], []
+    while operators:
+        operator = operators.pop()
+        children = _elements(operator.children())
+        operators += reversed(children)
+        texts = _KEPT_BY.get(operator.getClass().getSimpleName())
+        if texts is None or not all(child.isStreaming() for child in children):
+            continue
+        said = [_unnamed(operator, text) for text in texts]
+        found.append(_NUMBER.sub("", f"{operator.nodeName()}({'; '.join(said)})"))
+    return found
+
+
+def _unnamed(operator: Any, text: str) -> str:
+    """Write a part of an operator, its expressions without the names that they are given."""
+    part = getattr(operator, text)()
+    if text in ("joinType", "condition"):
+        return str(part.toString())
+    each = [one.child() if one.nodeName() == "Alias" else one for one in _elements(part)]
+    return ", ".join(one.toString() for one in each)
 
 
 def uses_clock(frame: DataFrame) -> bool:

@@ -22,6 +22,7 @@ from streamproof.spark_bindings.channel_log import (
 from streamproof.spark_bindings.checkpoint import begin_new_life
 from streamproof.spark_bindings.commit_lines import copy_without_rows
 from streamproof.spark_bindings.compaction import copy_floor
+from streamproof.spark_bindings.cuts import cut_of, require_recorded
 from streamproof.spark_bindings.directory import PipelineDirectory, build_up, new_identity
 from streamproof.spark_bindings.durable import link_or_copy, write_json
 from streamproof.spark_bindings.errors import (
@@ -44,6 +45,7 @@ from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.rerun_notes import Restored, note_reruns
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
+from streamproof.spark_bindings.state_plan import hand_on_state_plan
 from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.tables import open_table
 
@@ -132,6 +134,7 @@ def restore_snapshot(
     UnknownSnapshot : if it has no such snapshot
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
+    LostFiles : if a file of a query's state is gone
     ChannelDamaged : if a file of a channel is gone
 
     Warns
@@ -141,8 +144,11 @@ def restore_snapshot(
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
+    origin |= cut_of(found.states)
     identity = new_identity()
     _require_complete(source, found)
+    with _complete_to_the_end(source, found.id):
+        require_recorded(source, found)
     with (
         build_up(target, source.wiring, origin, identity) as place,
         _complete_to_the_end(source, found.id),
@@ -156,6 +162,7 @@ def restore_snapshot(
             _clone_channel(log, until, markers, place / "channels" / channel)
         for process in found.states:
             _link_rows_note(source, process, place)
+            hand_on_state_plan(source.query_path(QueryName(process)), place / "queries" / process)
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint, identity)

@@ -205,13 +205,15 @@ def snapshot_of(
     monkeypatch.setattr(snapshot, "sync_everything", lambda: None)
     directory = PipelineDirectory.open(pipeline.path)
     name = pipeline.snapshot()
-    state = RecordedState(BatchId(4), {A: Position(1), B: Position(0)})
-    directory.snapshots.save_state(name, ProcessName("q"), state)
-    copy = directory.snapshots.checkpoint(name, ProcessName("q"))
-    write(copy / "metadata", '{"id": "one"}')
-    lines = [json.dumps(offset(pipeline.channel(name), at)) for name, at in (("a", 1), ("b", 0))]
-    write(copy / "offsets" / "4", "\n".join(["v1", "{}", *lines]))
-    write(copy / "commits" / "4", "v2\n{}")
+    for query, inputs in directory.wiring.inputs.items():
+        received = {channel: Position(1 if channel == A else 0) for channel in inputs}
+        state = RecordedState(BatchId(4), received)
+        directory.snapshots.save_state(name, ProcessName(query), state)
+        copy = directory.snapshots.checkpoint(name, ProcessName(query))
+        write(copy / "metadata", '{"id": "one"}')
+        lines = [json.dumps(offset(pipeline.channel(c), at)) for c, at in received.items()]
+        write(copy / "offsets" / "4", "\n".join(["v1", "{}", *lines]))
+        write(copy / "commits" / "4", "v2\n{}")
     markers = {channel: pipeline.channel(channel).log.last() for channel in "abc"}
     directory.snapshots.complete(name, pairs=[], markers=markers, channels=[])  # type: ignore[arg-type]
     notes = BatchNotes(directory.query_path(Q) / "batches", "q", kept)

@@ -104,6 +104,7 @@ def without_spark() -> Iterator[None]:
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
             (copy_run, "planned_sources", list),
+            (copy_run, "stateful_operators", lambda _: ["Deduplicate(x)"]),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield

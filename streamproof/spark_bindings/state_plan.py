@@ -1,0 +1,60 @@
+"""Whose state is whose: the stateful operators of a plan, as a query ran them last.
+
+Spark hands a state to whatever stands in its place in the plan, and compares the operators' kinds
+and the types of their keys alone. So if two operators are exchanged, or one gets other keys of the
+same types, each goes on with a state that means something else, and rows are lost or counted
+wrongly without an error. So a query notes its operators, and a start compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
+from streamproof.spark_bindings.errors import WrongCheckpoint
+
+STATE_PLAN_FILE = "state_plan.json"
+"""In a query's directory, or a copy's: the stateful operators that its state is of."""
+
+
+def check_state_plan(
+    query: str, place: Path, operators: Sequence[str], checkpoint: Checkpoint
+) -> None:
+    """Compare a plan's stateful operators with those that the state is of; note them.
+
+    Called before Spark starts the query. May be repeated.
+
+    Parameters
+    ----------
+    query, place : its name and its directory
+    operators, checkpoint : `stateful_operators` of its plan, and where its state is
+
+    Raises
+    ------
+    WrongCheckpoint : if the state is of others
+    """
+    file = place / STATE_PLAN_FILE
+    stored = read_json(file, operators=list)
+    if stored is not None and checkpoint.last_planned() is not None:
+        if stored["operators"] != list(operators):
+            raise WrongCheckpoint(
+                f"the plan of query {query!r} keeps state in {_in_words(operators)}, but the state "
+                f"in {checkpoint.path} is of {_in_words(stored['operators'])}. Spark knows states "
+                "by their order alone, so rows would be lost, or counted wrongly. Nothing was "
+                "written. Give the plan the operators that it had; or, if the state means the "
+                f"same in both (a column has another name, say), delete {file}"
+            )
+        return
+    write_json(file, {"operators": list(operators)})
+
+
+def hand_on_state_plan(source: Path, target: Path) -> None:
+    """Let a restored query know what its state is of."""
+    if (source / STATE_PLAN_FILE).exists():
+        link_or_copy(source / STATE_PLAN_FILE, target / STATE_PLAN_FILE)
+
+
+def _in_words(operators: Sequence[str]) -> str:
+    return "; ".join(operators) or "no operator"
