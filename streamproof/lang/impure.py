@@ -33,7 +33,7 @@ _OF_SYS = (
     "modules", "getsizeof", "exc_info",
 )  # fmt: skip
 _BUILTINS = (
-    "hash", "id", "open", "input", "globals", "locals", "vars", "eval", "exec", "compile",
+    "hash", "id", "open", "input", "globals", "locals", "eval", "exec", "compile",
     "__import__",
 )  # fmt: skip
 _OF_A_CACHE = ("cache_info", "cache_clear")
@@ -149,7 +149,6 @@ _INSTEAD_OF = {
     "input": _AS_PARAMETER,
     "globals": _IN_STATE,
     "locals": "Name what is meant",
-    "vars": "Name what is meant",
     "eval": "Write it as code",
     "exec": "Write it as code",
     "compile": "Write it as code",

@@ -214,7 +214,7 @@ SUMS = {"add": operator.add, "take": operator.sub, "more": functools.partial(max
 class Pure(Counts):
     @action
     def step(self, s: Count) -> Count:
-        return Count(SUMS["more"](SUMS["take"](HARMLESS[0], s.n)))
+        return Count(SUMS["more"](SUMS["take"](HARMLESS[0], vars(s)["n"])))
 
 
 def test_what_is_kept_and_pure_is_not_refused():
