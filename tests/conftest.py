@@ -18,20 +18,23 @@ HERE = Path(__file__).parent
 FIRST = (
     "examples/test_flights.py",
     # Without Spark: the first session makes the archive of classes, and the next would wait for it.
+    "lang/test_agreement.py",
     "fuzz/test_fuzz.py",
-    "checker/native/test_agreement.py",
-    "test_golden.py",
     "spark/standby/test_chaos.py",
     "spark/test_snapshot.py",
-    "spark/test_columns.py",
-    "spark/faults/test_crashes.py",
-    "spark/test_crash.py",
+    "spark/test_merge_in_pipeline.py",
     "spark/test_start.py",
     "spark/test_sunion.py",
+    "spark/test_columns.py",
+    "spark/test_crash.py",
+    "spark/faults/test_crashes.py",
     "models/test_chandy_lamport.py",
-    "checker/native/test_symmetry.py",
-    "checker/native/test_rolled.py",
-    "checker/native/test_checkpoint.py",
+    "models/test_dpc.py",
+    "checker/test_simulate.py",
+    "checker/native/test_agreement.py",
+    "checker/native/test_widths.py",
+    "test_golden.py",
+    "cli/test_resume.py",
 )
 """Files that take twenty seconds and more. Whoever adds one sees it in `pytest --durations=40`."""
 

@@ -50,13 +50,6 @@ MUTANTS = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def place(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def statuses(report):
     return {part.name: part.verdict.status for part in report.findings}
 

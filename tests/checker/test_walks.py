@@ -34,13 +34,6 @@ both_engines = pytest.mark.parametrize("engine", [EngineName.REFERENCE, EngineNa
 PLAN = Plan(50, 30, 1)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def place(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def refuted(model, engine, plan=PLAN):
     """Give the one verdict that refutes; all others must wait for more walks."""
     report = simulate(model, plan=plan, engine=engine)

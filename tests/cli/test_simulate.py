@@ -25,13 +25,6 @@ def run(*arguments: str):
     return result
 
 
-@pytest.fixture(scope="module", autouse=True)
-def place(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
