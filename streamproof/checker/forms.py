@@ -83,6 +83,15 @@ def unfit(value: Any) -> str | None:
     return None
 
 
+def form_of(value: Any) -> Any:
+    """Give all that a value is made of, also what no `==` compares, to be compared later."""
+    parts = parts_of(type(value))  # type: ignore[arg-type] # a class does hash
+    if parts is None:
+        return value
+    pairs = zip(parts.names(value), parts.values(value), strict=True)
+    return [(name, form_of(part)) for name, part in pairs]
+
+
 def difference(left: Any, right: Any) -> str | None:
     """Say where two values that Python takes for one are of different form; None if nowhere."""
     if left is right:

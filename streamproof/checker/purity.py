@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from streamproof.checker.declared import find_wrong_state
-from streamproof.checker.forms import difference
+from streamproof.checker.forms import difference, form_of
 from streamproof.checker.lasso import promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
 from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
@@ -84,13 +84,13 @@ def _sample(model: Model[Any], states: int) -> None:
     states = min(states, max(2, CALLS_SAMPLED // max(1, len(model.ground_actions))))
     for state in islice(waiting, states):  # which grows meanwhile
         look_at(state, wrong)
-        before = show(state)
+        before = form_of(state)
         _ask_properties(model, others, state)
         for target in _targets(model, others, state):
             if len(found) < states and target not in found:
                 found[target] = None
                 waiting.append(target)
-        if show(state) != before:
+        if form_of(state) != before:
             raise changed_in_place(state)
 
 

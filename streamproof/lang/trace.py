@@ -65,9 +65,9 @@ def trace_anew(cls: Any) -> TracedModel:
     for method in cls.methods(Role.INIT):
         bound = _Bound.to(model, method, ())
         for path in paths(bound.call, method.name):
-            if path.ending is not Ending.DISABLED:  # a state that there is not
-                _refuse_claims(bound, path)
-                initial.append(_command(bound, path, state_sort, None))
+            _refuse_disabled(bound, path)
+            _refuse_claims(bound, path)
+            initial.append(_command(bound, path, state_sort, None))
     for method in cls.methods(Role.ACTION):
         bound = _Bound.to(model, method, (state,))
         for path in paths(bound.call, method.name):
@@ -92,6 +92,17 @@ def _assumption(bound: _Bound) -> ex.Expr:
     (path,) = paths(functools.partial(merged, bound.call, ()), bound.method.name)
     _refuse_claims(bound, path)
     return lift(path.value, ex.BOOL)
+
+
+def _refuse_disabled(bound: _Bound, path: Path) -> None:
+    """Refuse a `require` in an `@init`: there is a state to begin in, or the model is broken."""
+    if path.ending is Ending.DISABLED:
+        with blaming(bound.method.name, bound.call):
+            raise untraceable(
+                "a `require` may fail in it, and it is @init, which always gives a state",
+                "Say in a method marked @assume what must hold of the constants, or give several "
+                "states",
+            )
 
 
 def _refuse_claims(bound: _Bound, path: Path) -> None:

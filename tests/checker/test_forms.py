@@ -23,6 +23,7 @@ from streamproof.checker.forms import difference, unfit
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map, Model, require
+from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init
 from streamproof.models.verdict import Status
 
@@ -297,3 +298,19 @@ def test_what_a_record_computes_once_is_no_part_of_it():
     assert difference(asked, fresh) is None
     object.__setattr__(fresh, "hidden", 1)
     assert difference(asked, fresh) is not None
+
+
+@dataclass(frozen=True)
+class Hides(Picks):
+    """A property that counts in the state how often it was asked."""
+
+    @always
+    def seldom(self, s: State) -> bool:
+        asked = vars(s).get("asked", 0)
+        object.__setattr__(s, "asked", asked + 1)
+        return True
+
+
+def test_what_a_property_puts_into_a_state_is_found():
+    with pytest.raises(ImpureModel, match="changed in place"):
+        check(Hides(KS, (1, 2)))

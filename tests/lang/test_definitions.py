@@ -349,3 +349,29 @@ def test_a_profiler_goes_on_after_a_trace():
         profiler.disable()
     assert traced is profiler
     assert any("len" in str(entry.code) for entry in profiler.getstats())
+
+
+@dataclass(frozen=True)
+class Count:
+    n: int
+
+
+@dataclass(frozen=True)
+class Required(Model[Count]):
+    """A start that a constant forbids: a proof would take that for a premise."""
+
+    limit: int
+
+    @init
+    def start(self) -> Count:
+        require(self.limit > 3)
+        return Count(0)
+
+    @action
+    def rise(self, s: Count) -> Count:
+        return replace(s, n=s.n + 1)
+
+
+def test_a_start_that_may_be_refused_is_told():
+    with pytest.raises(Untraceable, match="start .* it is @init, which always gives a state"):
+        trace_model(Required)
