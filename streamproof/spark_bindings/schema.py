@@ -24,6 +24,7 @@ _DDL_NAMES = {
 }
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`]+))\s+(.*?)\s*", re.DOTALL)
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`:]+))\s*[:\s]\s*(.*?)\s*", re.DOTALL)
+_DISGUISED = re.compile(r"\b(variant|geography|geometry)\b")
 _NESTED = re.compile(r"(array|map|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
 
 
@@ -49,6 +50,7 @@ def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
         if isinstance(schema, str):
             schema = _parse(schema)
         if isinstance(schema, StructType):
+            _require_plain_types(schema)
             schema = to_arrow_schema(schema, timezone="UTC")
         stored = _as_stored(schema)
     except Exception as error:
@@ -167,6 +169,14 @@ def _as_stored(schema: pa.Schema) -> pa.Schema:
     from deltalake import Schema  # here, since workers use `fit` alone and should start fast
 
     return pa.schema(Schema.from_arrow(schema).to_arrow())
+
+
+def _require_plain_types(schema: StructType) -> None:
+    """Refuse types that pass for structs on their way through Arrow."""
+    for field in schema:
+        kind = field.dataType.simpleString()
+        if found := _DISGUISED.search(kind):
+            raise TypeError(f"column {field.name!r} is {kind}, and Delta stores no {found[0]} here")
 
 
 def _unknown_to_delta(schema: ChannelSchema) -> str:

@@ -165,3 +165,13 @@ def test_every_public_name_is_found_and_no_other() -> None:
     assert all(getattr(spark_bindings, name) is not None for name in spark_bindings.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Pipelin'"):
         _ = spark_bindings.Pipelin
+
+
+@pytest.mark.parametrize("kind", ["variant", "array<variant>", "struct<v:variant>", "char(3)"])
+def test_types_that_no_channel_can_keep_are_refused_before_there_is_one(
+    tmp_path: Path, kind: str
+) -> None:
+    channels = {"a": f"x {kind}", "b": "x long"}
+    with pytest.raises(WrongSchema, match="schema of channel 'a' cannot be used"):
+        make(tmp_path / "p", query("q", "a", output="b"), channels=channels)
+    assert not (tmp_path / "p").exists()
