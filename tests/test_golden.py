@@ -12,12 +12,19 @@ from streamproof.checker.packable import is_packable
 from streamproof.models import registry
 from streamproof.models.verdict import Counts
 from tests.golden import manifest
+from tests.quick import sample_few_states
 
 TWO_PHASE_COMMIT = {
     "small": Counts(288, 1_146, 11),
     "default": Counts(8_832, 58_146, 17),
     "large": Counts(296_448, 2_744_706, 23),
 }
+
+
+@pytest.fixture(autouse=True)
+def few_states(request, monkeypatch):
+    if request.node.get_closest_marker("slow") is None:
+        sample_few_states(monkeypatch)
 
 
 def test_every_model_has_a_manifest_for_every_size_and_mutant():

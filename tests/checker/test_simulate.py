@@ -24,6 +24,7 @@ from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode, Status, exit_code
 from tests.checker.native.random_models import random_models
 from tests.checker.walks import Node, Sound, Walk, walk
+from tests.quick import sample_few_states
 from tests.strategies import SHRINKING, tried
 
 ENGINES = [EngineName.REFERENCE, EngineName.NATIVE]
@@ -48,6 +49,12 @@ MUTANTS = [
     for mutant in registry.load(name).mutants
     if not breaks_a_promise(mutant)
 ]
+
+
+@pytest.fixture(autouse=True)
+def few_states(request, monkeypatch):
+    if request.node.get_closest_marker("slow") is None:
+        sample_few_states(monkeypatch)
 
 
 def statuses(report):

@@ -25,6 +25,7 @@ from tests.checker.native.random_models import random_models
 from tests.checker.walks import Count
 from tests.checker.walks import Counter as Counting
 from tests.golden import manifest
+from tests.quick import sample_few_states
 from tests.strategies import SHRINKING, tried
 
 COUNTED = [*manifest.cases("fast"), *manifest.cases("slow")]
@@ -61,6 +62,12 @@ STATES_MIN = 5
 """States without which nothing much happens in a random model."""
 KINDS = {"whole", "invariant", "keeps", DEADLOCK, CLAIMS, "LeftRange"}
 """How searches of random models end."""
+
+
+@pytest.fixture(autouse=True)
+def few_states(request, monkeypatch):
+    if request.node.get_closest_marker("slow") is None:
+        sample_few_states(monkeypatch)
 
 
 def outcome(model, engine, limits=None):
