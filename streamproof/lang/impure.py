@@ -186,14 +186,18 @@ def surroundings(model: Any) -> dict[str, str]:
                 found |= _written(f"{value.__name__}'s", attributes)
     for owner in classes:
         found |= _written(f"{owner.__name__}'s", dict(vars(owner)))
-    own = getattr(model, "__dict__", {})
-    computed = {
+    own, computed = getattr(model, "__dict__", {}), _computed_once(cls)
+    return found | _written("the model's", {n: own[n] for n in own if n not in computed})
+
+
+def _computed_once(cls: type[Any]) -> set[str]:
+    """Name what objects of a class keep once it is computed."""
+    return {
         name
         for base in cls.__mro__
         for name, value in vars(base).items()
         if isinstance(value, functools.cached_property)
     }
-    return found | _written("the model's", {n: own[n] for n in own if n not in computed})
 
 
 def _own_classes(cls: type[Any]) -> list[Any]:
@@ -225,7 +229,11 @@ def _text(value: Any) -> str | None:
         return repr(bytes(value)) if isinstance(value, memoryview) else repr(value)
     if isinstance(value, BaseException):
         return repr((value.args, vars(value)))
-    inside = dict(getattr(value, "__dict__", None) or {})
+    if type(value).__module__.startswith("streamproof.lang."):
+        return repr(value)  # a hash that it keeps is no change
+    computed = _computed_once(type(value))
+    own = getattr(value, "__dict__", None) or {}
+    inside = {name: part for name, part in own.items() if name not in computed}
     for base in type(value).__mro__:
         slots = vars(base).get("__slots__", ())
         names = (slots,) if isinstance(slots, str) else tuple(slots)

@@ -26,7 +26,7 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker import reference as plain
-from streamproof.lang import Model
+from streamproof.lang import Domain, Element, Map, Model
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, init
 from streamproof.models.verdict import Status
@@ -195,6 +195,9 @@ def test_what_is_impure_is_found_wherever_it_is_kept(way):
         check(Impure(), engine=plain.explore)
 
 
+class Place(Element): ...
+
+
 class Harmless:
     """What nobody calls here may look at a clock."""
 
@@ -219,3 +222,30 @@ class Pure(Counts):
 
 def test_what_is_kept_and_pure_is_not_refused():
     assert check(Pure(), engine=plain.explore).verdict.status is Status.EXHAUSTED
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A constant that keeps what it has computed, as do maps and domains."""
+
+    most: int
+
+    @functools.cached_property
+    def double(self) -> int:
+        return 2 * self.most
+
+
+@dataclass(frozen=True)
+class Keeps(Counts):
+    limit: Limit
+    most: Map[Place, Limit]
+
+    @action
+    def step(self, s: Count) -> Count:
+        known = {self.most: self.limit.double + self.most[Place(0)].double}
+        return Count(1 - s.n) if known[self.most] else s
+
+
+def test_what_constants_compute_once_is_no_change():
+    model = Keeps(Limit(1), Map.fill(Domain(Place, 2), Limit(2)))
+    assert check(model, engine=plain.explore).verdict.status is Status.EXHAUSTED
