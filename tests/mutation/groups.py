@@ -84,7 +84,9 @@ GROUPS = (
         "proofs",
         ("proofs/*.py",),
         (
+            "proofs/test_survivors.py",
             "proofs/test_vacuous.py",
+            "proofs/test_empty.py",
             "proofs/test_surviving.py",
             "proofs/test_induction.py",
             "proofs/test_agreement.py",
