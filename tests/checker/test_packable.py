@@ -19,6 +19,7 @@ from streamproof.lang import (
     Map,
     Model,
     Range,
+    Untraceable,
     action,
     always,
     eventually,
@@ -134,11 +135,19 @@ class Doubtful(Invited):
         return super().start()
 
 
-@pytest.mark.parametrize("engine", [reference, explore_natively])
-def test_an_init_has_no_guard(engine):
-    with pytest.raises(
-        BrokenModel, match=r"@init failed, since a `require` in it .*test_packable.py:\d+"
-    ):
+@pytest.mark.parametrize(
+    ("engine", "error", "message"),
+    [
+        (reference, BrokenModel, r"@init failed, since a `require` in it .*test_packable.py:\d+"),
+        (
+            explore_natively,
+            Untraceable,
+            r"start .*test_packable.py:\d+.* @init, which",
+        ),
+    ],
+)
+def test_an_init_has_no_guard(engine, error, message):
+    with pytest.raises(error, match=message):
         engine(Doubtful(GUESTS, Guest(0)))
 
 
