@@ -88,8 +88,7 @@ def form_of(value: Any) -> Any:
     parts = parts_of(type(value))  # type: ignore[arg-type] # a class does hash
     if parts is None:
         return value
-    pairs = zip(parts.names(value), parts.values(value), strict=True)
-    return [(name, form_of(part)) for name, part in pairs]
+    return list(map(form_of, parts.values(value)))
 
 
 def difference(left: Any, right: Any) -> str | None:

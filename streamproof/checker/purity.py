@@ -19,7 +19,7 @@ from streamproof.checker.orders import in_any_order, other_orders, truth_of
 from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.impure import ImpureModel, require_pure, surroundings
-from streamproof.lang.model import Model, Role
+from streamproof.lang.model import Call, Model, Role
 from streamproof.models.trace import show
 
 STATES_SAMPLED = 64
@@ -79,6 +79,7 @@ def _sample(model: Model[Any], states: int) -> None:
     starts = _twice("@init", lambda: list(islice(model.initial_states(), states)))
     for other in others:
         _alike("@init", starts, list(islice(other.initial_states(), states)))
+    in_orders = acts_in_any_order(model) if wrong is None else []
     found = dict.fromkeys(starts)
     waiting = list(found)
     states = min(states, max(2, CALLS_SAMPLED // max(1, len(model.ground_actions))))
@@ -86,7 +87,7 @@ def _sample(model: Model[Any], states: int) -> None:
         look_at(state, wrong)
         before = form_of(state)
         _ask_properties(model, others, state)
-        for target in _targets(model, others, state):
+        for target in _targets(model, others, state, in_orders):
             if len(found) < states and target not in found:
                 found[target] = None
                 waiting.append(target)
@@ -108,7 +109,12 @@ def _ask_properties(model: Model[Any], others: list[Any], state: Any) -> None:
                     _alike(str(call), truth_of(first), truth_of(second))
 
 
-def _targets(model: Model[Any], others: list[Any], state: Any) -> Iterator[Any]:
+def _targets(
+    model: Model[Any],
+    others: list[Any],
+    state: Any,
+    in_orders: list[tuple[Call, Callable[..., Any]]],
+) -> Iterator[Any]:
     """Take the steps that a state allows twice, and give where they lead."""
     first = {move.call: move.target for move in model.moves(state)}
     for other in (model, *others):
@@ -117,7 +123,7 @@ def _targets(model: Model[Any], others: list[Any], state: Any) -> Iterator[Any]:
             if call not in first or call not in second:
                 raise _impure(str(call), first.get(call), second.get(call))
             _alike(str(call), first[call], second[call], of_one_form=other is model)
-    for call, act in acts_in_any_order(model) if find_wrong_state(model) is None else ():
+    for call, act in in_orders:
         with suppress(Disabled, AssertionError):
             act(state, *call.arguments)
     return (target for target in first.values() if target is not None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from streamproof.lang import implies, require
+from streamproof.lang import Untraceable, implies, require
 from streamproof.lang.model import Model, action, always, init
 from streamproof.models.verdict import Undetermined
 from streamproof.proofs.find import UnknownInvariant, find_invariant
@@ -102,7 +102,6 @@ def test_the_model_without_mistakes_is_proved():
 @pytest.mark.parametrize(
     ("model_class", "reason"),
     [
-        (NoStart, "there is no initial state"),
         (NeverHappens, "turn_on can never happen"),
         (SaysNothing, "off is true of every state, reachable or not"),
         (NoProperty, "the model states no property"),
@@ -130,3 +129,8 @@ def test_an_invariant_of_another_model_than_the_files_is_refused(tmp_path):
     )
     with pytest.raises(UnknownInvariant, match="MODEL is Other"):
         find_invariant(str(mine))
+
+
+def test_a_start_that_never_is_ends_the_proof():
+    with pytest.raises(Untraceable, match="it is @init, which always gives a state"):
+        prove(Invariant(NoStart, (is_off,)))
