@@ -8,6 +8,7 @@ members in other orders, and what depends on it is refused, whatever the order o
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ Ask: TypeAlias = Callable[..., Any]
 _UNLIKE = object()  # stands for an answer that cannot be compared
 
 
-class _Backwards(frozenset[Any]):
+class _Reordered(frozenset[Any]):
     """A frozenset that lists its members in another order, as do the sets that are made of it."""
 
     __slots__ = ()
@@ -28,23 +29,12 @@ class _Backwards(frozenset[Any]):
         return iter(self.ordered([*frozenset(self)]))
 
     def __repr__(self) -> str:
-        return f"frozenset({{{', '.join(map(repr, self))}}})" if self else "frozenset()"
+        return f"frozenset({{{', '.join(map(repr, self))}}})"
 
     @staticmethod
     def ordered(members: list[Any]) -> list[Any]:
         """Give the order."""
         return members[::-1]
-
-
-class _Shifted(_Backwards):
-    """Another order, which moves the member in the middle, too."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def ordered(members: list[Any]) -> list[Any]:
-        """Give the order."""
-        return [*members[1:], *members[:1]]
 
 
 def _remade(name: str) -> Any:
@@ -61,34 +51,57 @@ for _name in (
     *("__or__", "__and__", "__sub__", "__xor__", "__ror__", "__rand__", "__rsub__", "__rxor__"),
     *("union", "intersection", "difference", "symmetric_difference", "copy"),
 ):
-    setattr(_Backwards, _name, _remade(_name))
+    setattr(_Reordered, _name, _remade(_name))
+
+ROTATIONS_MAX = 12
+"""Members of a set that come first, and last, in some order. Of larger sets some never do."""
 
 
-_CLASSES = (_Backwards, _Shifted)
-_ORDERS = len(_CLASSES)
+@functools.cache
+def _rotated(by: int) -> type[_Reordered]:
+    """Make sets that begin with another member, and go round."""
+
+    class Rotated(_Reordered):
+        __slots__ = ()
+
+        @staticmethod
+        def ordered(members: list[Any]) -> list[Any]:
+            start = by % max(1, len(members))
+            return [*members[start:], *members[:start]]
+
+    return Rotated
 
 
 def other_orders(value: Any) -> list[Any]:
-    """Rebuild a value with the members of its sets in other orders; empty if it has no such set."""
-    return [_rebuilt(value, cls) for cls in _CLASSES] if _has_order(value) else []
+    """Rebuild a value with the members of its sets in other orders; empty if it has no such set.
+
+    Each member comes first once, and last, and all go backwards once.
+    """
+    size = _largest_set(value)
+    if size < 2:
+        return []
+    classes: list[type[Any]] = [*map(_rotated, range(min(size, ROTATIONS_MAX))), _Reordered]
+    return [_rebuilt(value, cls) for cls in classes]
 
 
-def _has_order(value: Any) -> bool:
+def _largest_set(value: Any) -> int:
+    """Count the members of the largest set in a value."""
     match value:
         case frozenset():
-            return len(value) > 1 or any(map(_has_order, value))
+            return max(len(value), *map(_largest_set, value), 0)
         case tuple():
-            return any(map(_has_order, value))
+            return max(map(_largest_set, value), default=0)
         case Map():
-            return any(_has_order(part) for _, part in value.items())
+            return max((_largest_set(part) for _, part in value.items()), default=0)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return any(_has_order(getattr(value, f.name)) for f in dataclasses.fields(value))
+            parts = (getattr(value, field.name) for field in dataclasses.fields(value))
+            return max(map(_largest_set, parts), default=0)
         case _:
-            return False
+            return 0
 
 
 def _rebuilt(value: Any, cls: type[Any]) -> Any:
-    if not _has_order(value):
+    if _largest_set(value) < 2:
         return value
     match value:
         case frozenset():
@@ -130,9 +143,9 @@ def in_any_order(name: str, ask: Ask, read: Callable[[Any], Any] = lambda answer
             first = read(answer)
         except (Disabled, AssertionError) as error:
             end, first = error, type(error)
-        for number in range(_ORDERS):
+        for number in range(max(map(len, orders))):
             pairs = zip(arguments, orders, strict=True)
-            other = [order[number] if order else argument for argument, order in pairs]
+            other = [each[number % len(each)] if each else argument for argument, each in pairs]
             second = _answer(ask, other, read)
             if second is not _UNLIKE and first != second:
                 raise ImpureModel(

@@ -185,6 +185,16 @@ def test_every_state_is_asked_in_other_orders_and_not_a_sample(late):
     assert len(refused.value.trace) == 300
 
 
+@pytest.mark.parametrize("size", [2, 3, 5, 9])
+@pytest.mark.parametrize("place", [0, -1])
+def test_whichever_member_must_not_be_first_or_last_it_is_found(size, place):
+    members = frozenset("abcdefghi"[:size])
+    for member in members:
+        ask = orders.in_any_order("it", lambda state, m=member: list(state)[place] != m)
+        with pytest.raises(ImpureModel, match="order"):
+            ask(members)
+
+
 def test_the_given_case_is_refused_whatever_the_hashes():
     program = (
         "from tests.checker.test_orders import ORDERED, kind\n"
