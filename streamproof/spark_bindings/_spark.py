@@ -189,10 +189,7 @@ class PlanNode:
 
 def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
     """Give the operators and expressions of a plan, as Spark has analysed it."""
-    operators = [_java(frame).queryExecution().analyzed()]
-    while operators:
-        operator = operators.pop()
-        operators += _elements(operator.children())
+    for operator in _operators(frame):
         name = operator.getClass().getSimpleName()
         yield PlanNode(name, name, uses_clock=_has_clock(operator))
         expressions: list[tuple[Any, tuple[str, ...]]] = [
@@ -214,16 +211,14 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
 
 
 def stateful_operators(frame: DataFrame) -> list[str]:
-    """Describe the operators of a streaming plan that keep state, in the order of the plan.
+    """Describe the operators of a streaming plan that keep state, those nearer to its output first.
 
     Names of columns are without the numbers that Spark gives them anew in each session.
     """
-    operators, found = [_java(frame).queryExecution().analyzed()], []
-    while operators:
-        operator = operators.pop()
-        children = _elements(operator.children())
-        operators += reversed(children)
+    found = []
+    for operator in _operators(frame):
         texts = _KEPT_BY.get(operator.getClass().getSimpleName())
+        children = _elements(operator.children())
         if texts is None or not all(child.isStreaming() for child in children):
             continue
         said = [_unnamed(operator, text) for text in texts]
@@ -242,13 +237,16 @@ def _unnamed(operator: Any, text: str) -> str:
 
 def uses_clock(frame: DataFrame) -> bool:
     """Tell whether a plan has an operator with timers or timeouts by processing time."""
-    operators = [_java(frame).queryExecution().analyzed()]
-    while operators:
-        operator = operators.pop()
-        if _has_clock(operator):
-            return True
-        operators += _elements(operator.children())
-    return False
+    return any(map(_has_clock, _operators(frame)))
+
+
+def _operators(frame: DataFrame) -> Iterator[Any]:
+    """Give the operators of a plan as Spark has analysed it, each before those that it reads."""
+    waiting = [_java(frame).queryExecution().analyzed()]
+    while waiting:
+        operator = waiting.pop()
+        yield operator
+        waiting += _elements(operator.children())
 
 
 def _has_clock(operator: Any) -> bool:
