@@ -19,6 +19,7 @@ from streamproof.translation.points import (
     Walker,
     border_points,
     is_walkable,
+    points_near,
     random_points,
 )
 from streamproof.translation.shapes import MethodShape, Point
@@ -27,6 +28,8 @@ from streamproof.translation.witnesses import Search, TranslationUndecided, Wish
 
 WALKS, STEPS = 5, 12
 """Runs of a sized model, and steps of each."""
+TELLING = 16
+"""Points near which a unit is compared once more, at most."""
 
 
 class TracingDisagrees(StreamproofError, AssertionError):
@@ -52,7 +55,7 @@ class Comparison:
     @property
     def outcomes(self) -> int:
         """How many paths and outcomes of conditions were seen."""
-        return sum(len(unit.seen) + len(unit.conditions.seen) for unit in self.units)
+        return sum(unit.outcomes for unit in self.units)
 
     def everywhere(self, model: Model[Any] | None, traced: TracedModel | None) -> None:
         """Compare on runs of a sized model, on random points, and on what these have not reached.
@@ -71,6 +74,8 @@ class Comparison:
             for point in border_points(unit.shape, self.chance):
                 self.compare(unit, point)
             self._at_witnesses(unit, paths)
+        for unit in self.units:
+            self._near_what_was_new(unit)
 
     def along_runs(self, model: Model[Any], traced: TracedModel) -> None:
         """Compare in states of runs, and in states that differ from them a little."""
@@ -101,6 +106,15 @@ class Comparison:
                 self.unreached += 1
             else:
                 self.compare(unit, point)
+
+    def _near_what_was_new(self, unit: Unit) -> None:
+        """Compare near each point at which something was seen for the first time."""
+        telling = unit.telling
+        if len(telling) > TELLING:
+            telling = self.chance.draw.sample(telling, TELLING)
+        for point in tuple(telling):
+            for near in points_near(unit.shape, self.chance, point):
+                self.compare(unit, near)
 
     def compare(self, unit: Unit, point: Point) -> None:
         """Compare a method with its traced form at a point.

@@ -15,13 +15,17 @@ from streamproof.lang.evaluate import rebuild
 from streamproof.lang.form import TracedModel, Variable
 from streamproof.lang.model import Model, Role
 from streamproof.lang.sorts import BoolSort, ElementSort, EnumSort, IntSort, Range, ScalarSort
-from streamproof.translation.cells import Cell, Domains, ValueOf, cells_of, keys_of
+from streamproof.translation.cells import Cell, Cells, Domains, ValueOf, cells_of, keys_of
 from streamproof.translation.shapes import MethodShape, Point, Shape
 
 RANDOM_POINTS = {1: 12, 2: 20, 3: 6}
 """Random points of each method, by the number of elements in every domain."""
 PLAIN_SIZE, BORDERS = 2, 24
 """Elements in every domain of points that are plain but for one number, and how many of these."""
+VARIED = (0.5, 0.5, 0.05, 0.2)
+"""For each point near another one: which share of its scalars is drawn anew."""
+VARIED_SIZE = 3
+"""Elements in every domain of points near another one, at least."""
 SMALL = (0, 1, 2, 3, -1)
 CELLS_MAX = 4_000
 """A model with states of more scalars is not walked: its smaller sizes are."""
@@ -83,20 +87,29 @@ class Chance:
 
 
 def random_points(shape: Shape, chance: Chance, size: int, wanted: int) -> Iterator[Point]:
-    """Draw points of a size that agree with what is assumed.
+    """Draw points of a size.
 
     Values that a class of the model refuses to be built from are left out.
     """
     domains = shape.domains(size)
     for _ in range(wanted):
-        values: dict[Cell, Any] = {}
-        for variable in shape.variables:
-            for keys in keys_of(variable, domains):
-                low, high = _declared(variable.sort)
-                values[variable.name, keys] = chance.scalar(variable.sort, domains, low, high)
-        point = built(shape, domains, _lookup(values))
+        point = built(shape, domains, _lookup(_drawn(shape, chance, domains)))
         if point is not None:
             yield point
+
+
+def _drawn(
+    shape: Shape, chance: Chance, domains: Domains, kept: Cells | None = None, share: float = 1.0
+) -> Cells:
+    """Draw every scalar; of those that are kept, a share."""
+    values = dict(kept or {})
+    for variable in shape.variables:
+        low, high = _declared(variable.sort)
+        for keys in keys_of(variable, domains):
+            cell = (variable.name, keys)
+            if cell not in values or chance.draw.random() < share:
+                values[cell] = chance.scalar(variable.sort, domains, low, high)
+    return values
 
 
 def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
@@ -115,6 +128,21 @@ def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
         point = built(shape, domains, _lookup({**plain, cell: number}))
         if point is not None:
             yield point
+
+
+def points_near(shape: Shape, chance: Chance, point: Point) -> Iterator[Point]:
+    """Give points that differ from one in some scalars, half of them with more elements.
+
+    A point that Z3 finds has the same value wherever nothing else is asked for, and hides what
+    reads one scalar for another.
+    """
+    cells, own = shape.cells(point), point.place.domains
+    larger = shape.domains(max(VARIED_SIZE, *map(len, own.values()), 0))
+    for number, share in enumerate(VARIED):
+        domains = larger if number % 2 else own
+        varied = built(shape, domains, _lookup(_drawn(shape, chance, domains, cells, share)))
+        if varied is not None:
+            yield varied
 
 
 def _plain(sort: ScalarSort, domains: Domains) -> Any:

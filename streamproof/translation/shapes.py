@@ -18,7 +18,7 @@ from streamproof.lang.model import Model
 from streamproof.lang.sorts import DomainSort, ElementSort, Sort, sort_of
 from streamproof.lang.trace import AFTER, field_sorts
 from streamproof.proofs.bounded import domain_classes
-from streamproof.translation.cells import Domains, ValueOf
+from streamproof.translation.cells import Cells, Domains, ValueOf, cells_of
 from streamproof.translation.reading import Place
 
 
@@ -58,6 +58,9 @@ class Shape(Protocol):
 
     def point(self, domains: Domains, value: ValueOf) -> Point:
         """Build a point from the values of the variables."""
+
+    def cells(self, point: Point) -> Cells:
+        """Take a point apart, into the values of the variables."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +109,18 @@ class MethodShape:
         roots = ("", AFTER)[: self.states]
         states = tuple(rebuild(sort, domains, value, root) for root in roots)
         return self.at(model, states, tuple(value(name, ()) for name, _ in self.parameters))
+
+    def cells(self, point: Point) -> Cells:
+        """Take a model, its states and the arguments apart."""
+        cells: Cells = {}
+        for name, sort in self._fields:
+            if not isinstance(sort, DomainSort):
+                cells |= cells_of(sort, getattr(point.model, name), name)
+        for root, state in zip(("", AFTER), point.values[: self.states], strict=False):
+            cells |= cells_of(self.traced.state_sort, state, root)
+        arguments = point.values[self.states :]
+        own = zip(self.parameters, arguments, strict=True)
+        return cells | {(name, ()): value for (name, _), value in own}
 
     def at(self, model: Model[Any], states: tuple[Any, ...], arguments: tuple[Any, ...]) -> Point:
         """Give the point of a model's states."""
@@ -162,6 +177,14 @@ class FunctionShape:
             for name, sort in self.sorts
         }
         return Point(None, tuple(roots.values()), Place(domains, roots, dict(roots)))
+
+    def cells(self, point: Point) -> Cells:
+        """Take the arguments apart."""
+        cells: Cells = {}
+        for (name, sort), value in zip(self.sorts, point.values, strict=True):
+            if not isinstance(sort, DomainSort):
+                cells |= cells_of(sort, value, name)
+        return cells
 
 
 @functools.cache

@@ -88,6 +88,7 @@ class Unit:
     run : runs it plainly; the result is still to be read
     read : takes a result apart
     seen : which alternatives were taken
+    telling : the points at which an alternative, or an outcome of a condition, was seen first
     """
 
     name: str
@@ -97,6 +98,12 @@ class Unit:
     alternatives: tuple[Alternative, ...]
     conditions: Conditions
     seen: set[int] = dataclasses.field(default_factory=set)
+    telling: list[Point] = dataclasses.field(default_factory=list)
+
+    @property
+    def outcomes(self) -> int:
+        """How many paths and outcomes of conditions were seen."""
+        return len(self.seen) + len(self.conditions.seen)
 
     def plain(self, point: Point) -> Outcome:
         """Run it as Python does."""
@@ -115,11 +122,13 @@ class Unit:
 
     def traced(self, point: Point) -> Outcome:
         """Evaluate its traced form."""
-        place = point.place
+        place, before = point.place, self.outcomes
         taken = [n for n, part in enumerate(self.alternatives) if part.is_taken(place)]
         self.seen.update(taken)
         found = [self.alternatives[number].gives(place) for number in taken]
         self.conditions.settle()
+        if self.outcomes > before:
+            self.telling.append(point)
         if any(part.kind is Kind.CLAIM for part in found):
             return Outcome(Kind.CLAIM)
         if len(found) > 1:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read
 from streamproof.lang.form import Command, TracedModel
+from streamproof.lang.model import STATES_TAKEN
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort
+from streamproof.translation.shapes import MethodShape
+from streamproof.translation.witnesses import Search, Wish
 
 
 def faulty_forms(traced: TracedModel) -> Iterator[tuple[str, TracedModel]]:
@@ -31,6 +34,38 @@ def faulty_forms(traced: TracedModel) -> Iterator[tuple[str, TracedModel]]:
                 new = dataclasses.replace(form, conjuncts=parts)
                 forms = (*traced.properties[:index], new, *traced.properties[index + 1 :])
                 yield f"{form.name}: {what}", _with(traced, "properties", forms)
+
+
+def says_the_same(right: TracedModel, wrong: TracedModel) -> bool:
+    """Tell whether forms that differ in a condition agree: Z3 finds no point between the two."""
+    differing = list(_differing(right, wrong))
+    return bool(differing) and not any(map(_may_differ, differing))
+
+
+_Pair = tuple[MethodShape, tuple[Expr, ...], tuple[Expr, ...]]
+
+
+def _differing(right: TracedModel, wrong: TracedModel) -> Iterator[_Pair]:
+    for was, now in zip(right.commands, wrong.commands, strict=False):
+        if was.name == now.name and set(was.updates) == set(now.updates) and was != now:
+            own = tuple((part.name, part.sort) for part in was.parameters)
+            yield MethodShape(right, 1, own), was.guard, now.guard  # type: ignore[arg-type] # elements
+        elif was != now:
+            return
+    for form, other in zip(right.properties, wrong.properties, strict=False):
+        own = tuple((part.name, part.sort) for part in form.parameters)
+        for (_, was_so), (_, is_so) in zip(form.conjuncts, other.conjuncts, strict=False):
+            if was_so != is_so:
+                yield MethodShape(right, STATES_TAKEN.get(form.role, 1), own), (was_so,), (is_so,)  # type: ignore[arg-type] # elements
+
+
+def _may_differ(pair: _Pair) -> bool:
+    shape, right, wrong = pair
+    search, left, other = Search(shape), ex.conjunction(*right), ex.conjunction(*wrong)
+    for either in ((left, ex.negate(other)), (other, ex.negate(left))):
+        if search.point(Wish(either, either)) is not None:
+            return True
+    return False
 
 
 def _with(traced: TracedModel, field: str, value: object) -> TracedModel:
