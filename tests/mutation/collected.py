@@ -1,5 +1,8 @@
 """Tests that are collected once, and run in a fork for each mutant that can be made in memory.
 
+Who survives there is tried once more with a new import: what was done while the tests were
+collected, such as a trace that is kept, was done without the mutant.
+
 ``python -m tests.mutation.collected GROUP HOME``, in the copy of the tree. It prints a line for
 each mutant, and notes the result in the session.
 """
@@ -65,7 +68,7 @@ class MutantLoop:
             for number, item in enumerate(pending, start=1):
                 began = time.monotonic()
                 outcome, cpu_seconds = self._run(session, item, limit)
-                if outcome is not Outcome.NONE_RUN:
+                if outcome in (Outcome.FAILED, Outcome.TIMEOUT):
                     db.set_result(item.job_id, result_of(outcome))
                 key = told(item.mutations[0])
                 seconds = f"{time.monotonic() - began:.0f} s ({cpu_seconds:.1f} s of CPU)"
