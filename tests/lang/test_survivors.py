@@ -150,6 +150,20 @@ def test_an_equality_is_the_same_either_way_round() -> None:
 
 
 @dataclass(frozen=True)
+class Named(Stepped):
+    """A model that asks for the class of a number by its name."""
+
+    @always
+    def is_named(self, s: Levels) -> bool:
+        return bool(getattr(s.top, "__class__") == int)  # noqa: B009, E721 - what is refused
+
+
+def test_a_refusal_names_what_is_refused() -> None:
+    with pytest.raises(Untraceable, match="it names __class__"):
+        trace_model(Named)
+
+
+@dataclass(frozen=True)
 class Twins(Stepped):
     """A model with two domains of one class."""
 
