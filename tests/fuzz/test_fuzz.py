@@ -1,6 +1,6 @@
 """The differential fuzzer: whole models at random, which all engines must find the same in.
 
-Some dozens are compared at any time, each by some voices in turn; ten thousand by the slow tests.
+Some hundred are compared at any time, each by some voices in turn; ten thousand by the slow tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.fuzz.constructs import language, used_by
 from tests.fuzz.fuzz import Contradiction, Tally, compare_all
 from tests.fuzz.voices import VOICES
 
-FAST, CHUNK = 80, 8
+FAST, CHUNK = 240, 12
 DRAWN = 160
 """Models that are drawn, and not compared, for all constructs to be among them."""
 SLOW, SLOW_CHUNK = 10_000, 500
