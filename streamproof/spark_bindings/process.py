@@ -5,7 +5,7 @@ What a query records is in `recording`. A feed has no input, so it only initiate
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -37,7 +37,7 @@ from streamproof.spark_bindings.provenance import (
 from streamproof.spark_bindings.recorders import RecorderFiles
 from streamproof.spark_bindings.recording import Recording, complete, event
 from streamproof.spark_bindings.snapshot import SnapshotFiles
-from streamproof.spark_bindings.starting import OutputCheck, PlannedSource, check_inputs
+from streamproof.spark_bindings.starting import OutputCheck
 from streamproof.spark_bindings.state_files import settle
 
 
@@ -92,21 +92,17 @@ class QueryProcess:
         self._notes.write(made, position, commit)
         self._recording.on_batch(batch_id, received, self._output.append_marker_once)
 
-    def check_start(
-        self, sources: Sequence[PlannedSource | None], notes_kept: int = NOTES_KEPT
-    ) -> None:
-        """Check that the query can go on, before Spark starts it.
+    def check_output(self, notes_kept: int = NOTES_KEPT) -> None:
+        """Check that the query has written what its checkpoint says, before Spark starts it.
 
         Parameters
         ----------
-        sources : of its plan
         notes_kept : of its batches, from now on
 
         Raises
         ------
-        WrongCheckpoint, ChannelDamaged, FencedDriver, DamagedFile, LostFiles : if it cannot
+        WrongCheckpoint, ChannelDamaged, FencedDriver : see `OutputCheck`
         """
-        check_inputs(sources, self.checkpoint)
         OutputCheck(self.name, self.checkpoint, self._notes, self._output.log).check()
         settle(self.checkpoint.path)
         self._notes.kept = notes_kept

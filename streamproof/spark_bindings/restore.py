@@ -35,7 +35,6 @@ from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
     Position,
-    ProcessName,
     QueryName,
     SnapshotId,
     part_of,
@@ -45,7 +44,7 @@ from streamproof.spark_bindings.process import Feeds
 from streamproof.spark_bindings.rerun_notes import Restored, note_reruns
 from streamproof.spark_bindings.snapshot import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
-from streamproof.spark_bindings.state_plan import hand_on_state_plan
+from streamproof.spark_bindings.state_plan import STATE_PLAN_FILE
 from streamproof.spark_bindings.synced_commits import commit_file
 from streamproof.spark_bindings.tables import open_table
 
@@ -161,8 +160,7 @@ def restore_snapshot(
                 markers = [until := log.last()]
             _clone_channel(log, until, markers, place / "channels" / channel)
         for process in found.states:
-            _link_rows_note(source, process, place)
-            hand_on_state_plan(source.query_path(QueryName(process)), place / "queries" / process)
+            _link_notes(source.query_path(QueryName(process)), place / "queries" / process)
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint, identity)
@@ -205,11 +203,11 @@ def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
         yield pair.copy(copy).checkpoint.path
 
 
-def _link_rows_note(source: PipelineDirectory, process: ProcessName, place: Path) -> None:
-    """Let a restored pair know which rows it takes, as its source does."""
-    noted = PairDirectory(source.query_path(QueryName(process))).rows
-    if noted.exists():
-        link_or_copy(noted, PairDirectory(place / "queries" / process).rows)
+def _link_notes(process: Path, restored: Path) -> None:
+    """Let a restored query or pair know what its state is of, and which rows it takes."""
+    for file in (STATE_PLAN_FILE, PairDirectory(process).rows.name):
+        if (process / file).exists():
+            link_or_copy(process / file, restored / file)
 
 
 def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:

@@ -15,7 +15,6 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.commits import commit
-from streamproof.spark_bindings.cuts import require_behind_cut
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
@@ -25,8 +24,7 @@ from streamproof.spark_bindings.provenance import NOTES_KEPT, RERUN_KEPT
 from streamproof.spark_bindings.rerun import RERUN_FILE, RERUN_SOURCE_NAME, RerunSource
 from streamproof.spark_bindings.shared_files import check_shared
 from streamproof.spark_bindings.source import ChannelSource
-from streamproof.spark_bindings.starting import planned_sources
-from streamproof.spark_bindings.state_plan import check_state_plan
+from streamproof.spark_bindings.starting import check_goes_on
 from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.wiring import Query
 
@@ -99,11 +97,9 @@ class Run:
         is_timed = any(has_watermark(frame) for _, frame in planned)
         for query, frame in planned:
             process = self._processes[QueryName(query.name)]
-            require_behind_cut(self._directory.path, query.name, process.checkpoint)
-            process.check_start(planned_sources(frame), RERUN_KEPT if is_timed else NOTES_KEPT)
             place = self._directory.query_path(QueryName(query.name))
-            operators = _spark.stateful_operators(frame)
-            check_state_plan(query.name, place, operators, process.checkpoint)
+            check_goes_on(self._directory.path, query.name, place, frame, process.checkpoint)
+            process.check_output(RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
             for query, frame in planned:
                 self._require_not_stopped()

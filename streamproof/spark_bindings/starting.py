@@ -15,12 +15,14 @@ from pyspark.sql import DataFrame
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.cuts import require_behind_cut
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
 from streamproof.spark_bindings.log_checks import is_commit, newest, require_unbroken
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.offsets import is_offset, require_own
 from streamproof.spark_bindings.provenance import BatchNotes, Made, Note
 from streamproof.spark_bindings.source import OUTSIDE
+from streamproof.spark_bindings.state_plan import check_state_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,27 @@ def planned_sources(frame: DataFrame) -> list[PlannedSource | None]:
         )
         for source in found
     ]
+
+
+def check_goes_on(
+    pipeline: Path, process: str, place: Path, frame: DataFrame, checkpoint: Checkpoint
+) -> None:
+    """Check that a plan goes on with what its checkpoint has: the cut, the inputs, the state.
+
+    Parameters
+    ----------
+    pipeline : the pipeline's directory
+    process, place : the name of the query or pair, and its directory
+    frame, checkpoint : its plan, and what Spark will go on with
+
+    Raises
+    ------
+    WrongCheckpoint : if it was written with another plan, or is older than the cut of a restore
+    ChannelDamaged, DamagedFile, LostFiles : see `check_inputs`
+    """
+    require_behind_cut(pipeline, process, checkpoint)
+    check_inputs(planned_sources(frame), checkpoint)
+    check_state_plan(process, place, _spark.stateful_operators(frame), checkpoint)
 
 
 def check_inputs(sources: Sequence[PlannedSource | None], checkpoint: Checkpoint) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.durable import link_or_copy, read_json, write_json
+from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import WrongCheckpoint
 
 STATE_PLAN_FILE = "state_plan.json"
@@ -48,12 +48,6 @@ def check_state_plan(
             )
         return
     write_json(file, {"operators": list(operators)})
-
-
-def hand_on_state_plan(source: Path, target: Path) -> None:
-    """Let a restored query know what its state is of."""
-    if (source / STATE_PLAN_FILE).exists():
-        link_or_copy(source / STATE_PLAN_FILE, target / STATE_PLAN_FILE)
 
 
 def _in_words(operators: Sequence[str]) -> str:

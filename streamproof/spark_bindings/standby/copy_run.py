@@ -17,11 +17,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings._spark import stateful_operators
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
-from streamproof.spark_bindings.cuts import require_behind_cut
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.failpoints import reached
@@ -59,9 +57,8 @@ from streamproof.spark_bindings.standby.pace import Pace
 from streamproof.spark_bindings.standby.partitioning import rows_of
 from streamproof.spark_bindings.standby.starting import DeliveredNote, check_turns
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
-from streamproof.spark_bindings.starting import check_inputs, planned_sources
+from streamproof.spark_bindings.starting import check_goes_on
 from streamproof.spark_bindings.state_files import settle
-from streamproof.spark_bindings.state_plan import check_state_plan
 
 PROTOCOLS = {
     "merge_order": "both copies merge alike",
@@ -182,11 +179,8 @@ class CopyRun:
         client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         note = DeliveredNote(place.own.delivered, self._output.log)
         note.check()
-        require_behind_cut(place.pipeline.path, pair.name, self._checkpoint)
-        check_inputs(planned_sources(frame), self._checkpoint)
+        check_goes_on(place.pipeline.path, pair.name, place.pair.path, frame, self._checkpoint)
         check_turns(client.life, self._checkpoint, self._order, self._output.log)
-        operators = stateful_operators(frame)
-        check_state_plan(pair.name, place.pair.path, operators, self._checkpoint)
         settle(self._checkpoint.path)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)

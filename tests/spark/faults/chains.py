@@ -20,7 +20,7 @@ from streamproof.spark_bindings.names import BatchId, ChannelName, Position, Que
 from streamproof.spark_bindings.process import QueryProcess
 from streamproof.spark_bindings.restore import remove_snapshot
 from streamproof.spark_bindings.source import ChannelReader
-from streamproof.spark_bindings.starting import PlannedSource
+from streamproof.spark_bindings.starting import PlannedSource, check_inputs
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import Engine, EngineRefused, load, no_executors
 from tests.spark.faults.tape import Tape
@@ -116,7 +116,8 @@ def engines(pipeline: Pipeline) -> list[Engine]:
             PlannedSource(each.path, directory.id, name, outside=False)
             for name, each in inputs.items()
         ]
-        process.check_start(sources)
+        check_inputs(sources, process.checkpoint)
+        process.check_output()
         readers = {
             name: ChannelReader(str(each.path), directory.id, name, each.schema.names, 2, None)
             for name, each in inputs.items()

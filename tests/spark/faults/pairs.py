@@ -16,7 +16,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
+from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus, _spark, starting
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.names import BatchId
@@ -103,8 +103,8 @@ def without_spark() -> Iterator[None]:
         for owner, name, other in (
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
-            (copy_run, "planned_sources", list),
-            (copy_run, "stateful_operators", lambda _: ["Deduplicate(x)"]),
+            (starting, "planned_sources", list),
+            (_spark, "stateful_operators", lambda _: ["Deduplicate(x)"]),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield
