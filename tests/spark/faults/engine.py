@@ -35,6 +35,18 @@ def in_spark() -> bool:
     return bool(_spark_writes)
 
 
+def put(path: Path, text: str) -> None:
+    """Write a file as Spark does: beside it first, then a rename, without a sync."""
+    _spark_writes.append(path.name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+        temporary.write_text(text)
+        temporary.rename(path)
+    finally:
+        _spark_writes.pop()
+
+
 class EngineRefused(Exception):
     """Spark would end the query, since a file of its checkpoint is lost or damaged."""
 
@@ -149,15 +161,7 @@ class Engine:
             raise EngineRefused(f"{path}: {error}") from error
 
     def _put(self, name: str, text: str) -> None:
-        path = self._path / name
-        _spark_writes.append(name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
-            temporary.write_text(text)
-            temporary.rename(path)
-        finally:
-            _spark_writes.pop()
+        put(self._path / name, text)
 
 
 def load(checkpoint: Path, batch: int) -> Tokens:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from streamproof.spark_bindings.sunion.lasting import check_written, note_lastin
 from streamproof.spark_bindings.sunion.table import TableSink
 from streamproof.spark_bindings.tables import open_table
 from tests.spark.faults.crashes import Lost
+from tests.spark.faults.engine import put
 from tests.spark.faults.tape import Tape
 
 SCHEMA = pa.schema([("seq", pa.int64()), ("tuple_type", pa.string()), ("stable_id", pa.int64())])
@@ -68,7 +70,13 @@ def work(tape: Tape) -> None:
     run(tape.root, tape.note)
 
 
-def run(place: Path, note: Callable[[Any], None]) -> None:
+def steps(place: Path) -> Iterator[Callable[[], object]]:
+    """Give the steps of a table, each of which may be tried again if it fails: as a restart."""
+    for end in range(1, len(BATCHES) + 1):
+        yield partial(run, place, lambda _: None, end)
+
+
+def run(place: Path, note: Callable[[Any], None], end: int = len(BATCHES)) -> None:
     """Begin, or go on behind the last batch that Spark has committed, up to the last one."""
     path = place / "checkpoint"
     check_written(path, SETTINGS)
@@ -78,17 +86,17 @@ def run(place: Path, note: Callable[[Any], None]) -> None:
     checkpoint.check_readable()
     sink = TableSink(merged, place / "table", place / "late", checkpoint)
     if not (path / "metadata").exists():
-        _put(path / "metadata", json.dumps({"id": str(uuid.uuid4())}))
+        put(path / "metadata", json.dumps({"id": str(uuid.uuid4())}))
     planned = _newest(path / "offsets")
     begin = planned if planned != _newest(path / "commits") else planned + 1
-    for batch in range(max(begin, 0), len(BATCHES)):
+    for batch in range(max(begin, 0), end):
         if batch > planned:
-            _put(path / f"offsets/{batch}", f"v1\n{{}}\n{json.dumps({'through': batch})}")
+            put(path / f"offsets/{batch}", f"v1\n{{}}\n{json.dumps({'through': batch})}")
         rows: Any = pa.Table.from_pylist(
             [dict(zip(SCHEMA.names, row, strict=True)) for row in BATCHES[batch]], SCHEMA
         )
         sink.on_batch(rows, batch)
-        _put(path / f"commits/{batch}", "v2\n{}")
+        put(path / f"commits/{batch}", "v2\n{}")
         note(Applied(batch))
 
 
@@ -117,13 +125,6 @@ def check(place: Path, facts: list[Any]) -> None:
 def _rows(table: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = open_table(table).to_pyarrow_table().to_pylist()
     return found
-
-
-def _put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
-    temporary.write_text(text)
-    temporary.rename(path)
 
 
 def _newest(directory: Path) -> int:
