@@ -207,10 +207,12 @@ class Run:
         inputs = self._directory.wiring.inputs[name]
         is_active = query is not None and query.isActive
         failure = None if query is None or is_active else query.exception()
+        # One that has lost commits has none left, and must not hide what others have.
+        left = (max(0, self._channels[c].log.last() - received.get(c, 0)) for c in inputs)
         return QueryStatus(
             batch=batch,
             received=received,
-            behind=sum(self._channels[c].log.last() - received.get(c, 0) for c in inputs),
+            behind=sum(left),
             running=is_active,
             failure="" if failure is None else str(failure),
         )
