@@ -74,6 +74,42 @@ def test_a_rewritten_plan_is_refused_and_the_old_one_goes_on(
     assert run(spark, restored) == expected
 
 
+def joined(a: DataFrame, b: DataFrame) -> DataFrame:
+    return a.join(b, "x")
+
+
+def exchanged(a: DataFrame, b: DataFrame) -> DataFrame:
+    return b.join(a, "x")
+
+
+@pytest.mark.slow
+def test_a_join_whose_sides_are_exchanged_is_refused_and_the_old_one_goes_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A row that waits on either side meets its other half, which came after the refusal."""
+    made = two(tmp_path / "p", joined)
+    feed(made.channel("a"), 1, 2)
+    feed(made.channel("b"), 2, 3)
+    snapshot = made.snapshot()
+    with made.start(spark):
+        made.await_snapshot(snapshot, SECONDS_MAX)
+        made.await_idle(SECONDS_MAX)
+    feed(made.channel("a"), 3, 4)
+    feed(made.channel("b"), 1, 4, 5)
+    restored = made.restore(snapshot, into=tmp_path / "restored")
+    for path in (made.path, restored.path):
+        before = contents(path)
+        with pytest.raises(WrongCheckpoint, match="in the order that it had"):
+            two(path, exchanged).start(spark)
+        assert contents(path) == before
+    assert run(spark, two(made.path, joined)) == [1, 2, 3, 4]
+    assert run(spark, restored) == [1, 2, 3, 4]
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {name: (path / name).read_bytes() for name in names(path)}
+
+
 def outside(frames: list[DataFrame], place: Path, found: list[int], **trigger: object) -> list[int]:
     """Run a sink of the user's own over streams of channels; give what it has received."""
     rows = frames[0]
