@@ -20,7 +20,7 @@ _BUILTINS = {
 }  # fmt: skip
 _LIBRARY = {
     "collections": {"namedtuple", "deque", "OrderedDict", "defaultdict", "Counter", "ChainMap"},
-    "contextlib": {"suppress", "contextmanager", "nullcontext", "closing", "ExitStack"},
+    "contextlib": {"suppress", "contextmanager", "nullcontext", "closing"},
     "copy": {"copy", "deepcopy"},
     "dataclasses": {
         "replace", "field", "fields", "asdict", "astuple", "is_dataclass", "dataclass",

@@ -20,6 +20,9 @@ from typing import Any
 
 import streamproof.lang as language
 from streamproof.lang.allowed import is_allowed_builtin, is_allowed_in_library, remedy_for
+from streamproof.lang.caught import caught_by
+from streamproof.lang.compiled import held, is_compiled
+from streamproof.lang.literal_names import asks_by_literal_names
 from streamproof.lang.origin import Origin, origin_of
 
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
@@ -73,7 +76,10 @@ def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
     found = list(_uses(code, frame.f_globals, frame.f_builtins))
     given, around = list(_arguments(frame)), list(_enclosed(frame))
     found += _class_attributes(code, [*found, *given, *around])
-    for use in [*found, *around, *(use for use in given if _is_callable_as_it_is(use.value))]:
+    looked_at = [*found, *around, *(use for use in given if _is_callable_as_it_is(use.value))]
+    doubts += _about_attributes(code, found)
+    doubts += [Doubt(*told) for told in caught_by(frame, [(u.line, u.value) for u in looked_at])]
+    for use in looked_at:
         doubt = _doubt_about(use)
         if doubt is not None:
             doubts.append(doubt)
@@ -183,9 +189,28 @@ def _arguments(frame: FrameType) -> Iterator[Use]:
             yield Use(code.co_firstlineno, name, frame.f_locals[name])
 
 
+_COMPILED = (
+    types.BuiltinFunctionType
+    | types.MethodDescriptorType
+    | types.ClassMethodDescriptorType
+    | types.WrapperDescriptorType
+    | types.MethodWrapperType
+    | types.GetSetDescriptorType
+    | types.MemberDescriptorType
+)
+"""Functions written in C. Python tells a profile function of the first two kinds alone."""
+_CALLED_AS_THEY_ARE = (
+    type
+    | types.BuiltinFunctionType
+    | types.MethodDescriptorType
+    | types.ClassMethodDescriptorType
+    | types.WrapperDescriptorType
+    | types.MethodWrapperType
+)
+
+
 def _is_callable_as_it_is(value: Any) -> bool:
-    kind = type(value)
-    return issubclass(kind, type | types.BuiltinFunctionType | types.MethodDescriptorType)
+    return issubclass(type(value), _CALLED_AS_THEY_ARE)
 
 
 def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
@@ -213,7 +238,7 @@ def _classes(values: list[Any]) -> set[type]:
         cls = value if isinstance(value, type) else type(value)
         if cls in found or cls.__module__ == "builtins" or _is_from_library(cls):
             continue
-        if cls.__module__.startswith(f"{language.__name__}."):
+        if _is_of_the_language(cls):
             continue
         found.add(cls)
         if dataclasses.is_dataclass(cls) and cls is not value:
@@ -224,7 +249,30 @@ def _classes(values: list[Any]) -> set[type]:
 # --------------------------------------------------------------------------- whether they are safe
 
 
+def _about_attributes(code: CodeType, uses: list[Use]) -> Iterator[Doubt]:
+    """Tell of names that are made up while code runs: they may be special ones."""
+    asks = [use for use in uses if _asks_by_name(use.value)]
+    if asks and not asks_by_literal_names(code):
+        what = f"it calls {asks[0].name} with a name that is no literal, which may be a special one"
+        yield Doubt(asks[0].line, what, "Name the attribute: value.name")
+
+
+def _asks_by_name(value: Any) -> bool:
+    return value is getattr or value is hasattr
+
+
 def _doubt_about(use: Use) -> Doubt | None:
+    """Say what is doubtful about a value, or about something that it holds."""
+    if _asks_by_name(use.value) or use.name in _MAKING:
+        return None  # which is asked of the call
+    for part in held(use.value):
+        doubt = _doubt_about_part(Use(use.line, use.name, part))
+        if doubt is not None:
+            return doubt
+    return None
+
+
+def _doubt_about_part(use: Use) -> Doubt | None:
     kind = type(use.value)
     if issubclass(kind, type):
         return _doubt_about_class(use, use.value)
@@ -235,31 +283,13 @@ def _doubt_about(use: Use) -> Doubt | None:
     if kind is functools._lru_cache_wrapper:  # noqa: SLF001 - the class of what @cache makes
         what = f"it calls {use.name}, whose results are kept from one path to the next"
         return Doubt(use.line, what, "Leave @cache out")
-    if issubclass(kind, types.BuiltinFunctionType | types.MethodDescriptorType):
+    if issubclass(kind, _COMPILED):
         return None if is_allowed_builtin(use.value) else _refused(use, use.value)
     if kind.__module__ == "operator" and kind.__name__ != "itemgetter":
         return _refused(use, kind)
-    inside = (_doubt_about(Use(use.line, use.name, part)) for part in _parts(use.value))
-    doubt = next((doubt for doubt in inside if doubt is not None), None)
-    if doubt is not None:
-        return doubt
     if _is_from_library(kind) and kind.__module__ not in _PLAIN:
         return _refused(use, kind)
-    return None
-
-
-def _parts(value: Any) -> tuple[Any, ...]:
-    """List what a plain value holds."""
-    kind = type(value)
-    if kind is functools.partial:
-        return (value.func, *value.args)
-    if issubclass(kind, list | tuple | set | frozenset):
-        return tuple(value)
-    if issubclass(kind, dict):
-        return (*value, *value.values())
-    if dataclasses.is_dataclass(kind) and not kind.__module__.startswith(language.__name__):
-        return tuple(getattr(value, part.name, None) for part in dataclasses.fields(kind))
-    return ()
+    return _refused(use, kind) if is_compiled(kind) else None
 
 
 _PLAIN = frozenset(("builtins", "types", "typing", "collections", "functools", "re", "operator"))
@@ -271,9 +301,9 @@ def _doubt_about_class(use: Use, cls: type) -> Doubt | None:
     if cls.__module__ == "builtins" or _is_from_library(cls):
         known = is_allowed_builtin(cls) or is_allowed_in_library(cls.__module__, cls.__name__)
         return None if known else _refused(use, cls)
-    if cls.__module__.startswith(f"{language.__name__}."):
+    if _is_of_the_language(cls):
         return None if _is_public(cls) else _refused(use, cls)
-    return None if _asks_for_classes(cls) else _refused(use, cls)
+    return None if _asks_for_classes(cls) and not is_compiled(cls) else _refused(use, cls)
 
 
 def _asks_for_classes(cls: type) -> bool:
@@ -296,6 +326,10 @@ def _doubt_about_function(use: Use, function: FunctionType) -> Doubt | None:
 
 def _is_public(value: Any) -> bool:
     return any(value is getattr(language, name) for name in language.__all__)
+
+
+def _is_of_the_language(cls: type) -> bool:
+    return cls.__module__.startswith(f"{language.__name__}.")
 
 
 def _is_from_library(cls: type) -> bool:

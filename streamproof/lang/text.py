@@ -99,7 +99,7 @@ def _around(frame: FrameType) -> list[ast.AST]:
     line, last, column, end = positions[frame.f_lasti // 2]
     if line is None or last is None or column is None or end is None:
         return []
-    tree = _tree(code.co_filename)
+    tree = parsed(code.co_filename)
     return _path_to((line, column), (last, end), tree) if tree is not None else []
 
 
@@ -128,9 +128,9 @@ def _end(node: Any) -> Position:
 
 
 @functools.cache
-def _tree(filename: str) -> ast.AST | None:
-    """Parse a file."""
+def parsed(filename: str) -> ast.AST | None:
+    """Parse a file; None if there is none, such as for what was typed."""
     try:
         return ast.parse("".join(linecache.getlines(filename)))
-    except SyntaxError:  # no file of Python's, such as what was typed
+    except SyntaxError:
         return None

@@ -7,15 +7,18 @@ traced path did, is reached through a question that symbolic values answer other
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from streamproof import lang
+from streamproof.lang.compiled import held
 from streamproof.lang.fork import Questions, observing_paths
 
 _NOT_LOOKED_AT = (
@@ -23,6 +26,9 @@ _NOT_LOOKED_AT = (
     str(Path(__file__).parent),
     *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib")},
 )
+
+HELD_MAX, RANGE_MAX = 1_000, 64
+"""Parts of a constant in which whole numbers are looked for, at most, and numbers of a range."""
 
 
 class Executed:
@@ -38,6 +44,7 @@ class Executed:
         self.offsets: dict[CodeType, set[int]] = {}
         self.paths: list[list[Questions]] = []
         self._names: dict[CodeType, dict[str, Any]] = {}
+        self._given: list[Any] = []
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -51,7 +58,9 @@ class Executed:
         if event != "call" or not is_own(code):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        self._names.setdefault(code, frame.f_globals)
+        if code not in self._names:
+            self._names[code] = frame.f_globals
+            self._given += _from_outside(frame)
         seen = self.offsets.setdefault(code, set())
 
         def note(frame: FrameType, event: str, _argument: Any) -> Any:
@@ -69,8 +78,10 @@ class Executed:
             for name in code.co_names:
                 value = names.get(name)
                 _gather(value, found)
-                if isinstance(value, ModuleType):
-                    _gather([getattr(value, other, None) for other in code.co_names], found)
+                if isinstance(value, ModuleType | type):
+                    attributes = (inspect.getattr_static(value, n, None) for n in code.co_names)
+                    _gather([*attributes], found)
+        _gather(self._given, found)
         return found
 
     def constants(self, cls: type[Any] | None = None) -> dict[str, Any]:
@@ -150,11 +161,20 @@ def is_own(code: CodeType) -> bool:
     return _owned[code]
 
 
+def _from_outside(frame: FrameType) -> Iterator[Any]:
+    """List the variables around a function, its arguments, and what their classes have."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    for name in (*code.co_freevars, *code.co_varnames[:count]):
+        value = frame.f_locals.get(name)
+        yield value
+        yield from (inspect.getattr_static(type(value), other, None) for other in code.co_names)
+
+
 def _gather(value: Any, found: set[int]) -> None:
-    if isinstance(value, bool):
-        return
-    if isinstance(value, int):
-        found.add(value)
-    elif isinstance(value, tuple | list | frozenset | set | range) and len(value) <= 64:
-        for part in value:
-            _gather(part, found)
+    """Collect the whole numbers in a value, and in all that it holds."""
+    for part in islice(held(value, scalars=True), HELD_MAX):
+        if isinstance(part, range):
+            found.update(part[:RANGE_MAX])
+        elif type(part) is int:
+            found.add(part)

@@ -9,7 +9,7 @@ import enum
 import functools
 import itertools
 import operator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from typing import NamedTuple
 
@@ -158,13 +158,6 @@ def caught_guard(model, s, p):
     return replace(s, n=s.n - 1)
 
 
-def guard_caught_by_accident(model, s, p):
-    with suppress(Exception):
-        require(s.n > 1)
-        return replace(s, n=s.n - 1)
-    return replace(s, n=0)
-
-
 def caught_claim(model, s, p):
     try:
         assert s.n > 1, "too small"
@@ -187,14 +180,6 @@ def missing_key_of_a_dict(model, s, p):
         return replace(s, n=LIMITS["none"] + s.n)
     except KeyError:
         return replace(s, n=LIMITS["low"] + s.n)
-
-
-def no_such_operation(model, s, p):
-    try:
-        s.m + 1
-    except TypeError:
-        return replace(s, n=1)
-    return s
 
 
 # --------------------------------------------------------------------------- plain containers

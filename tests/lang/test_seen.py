@@ -8,12 +8,12 @@ import pytest
 
 from streamproof.lang import Untraceable
 from streamproof.lang.trace import trace_model
-from tests.lang import seen_caught, seen_otherwise, seen_text, seen_values
+from tests.lang import seen_caught, seen_compiled, seen_otherwise, seen_text, seen_values
 from tests.lang.refused import model_with
 
 SEEN = [
     part
-    for module in (seen_values, seen_otherwise, seen_text, seen_caught)
+    for module in (seen_values, seen_otherwise, seen_text, seen_caught, seen_compiled)
     for part in vars(module).values()
     if inspect.isfunction(part)
     and part.__module__ == module.__name__
@@ -22,7 +22,7 @@ SEEN = [
 
 OF_THE_ACTION = ("state_changed_in_place", "default_list", "function_attribute")
 """Where what changes is an argument of the action, or of a function that it calls."""
-OF_A_HELPER = ("type_by_default", "list_around_a_property")
+OF_A_HELPER = ("type_by_default", "list_around_a_property", "looked_at_by_exit")
 """Where a function that it calls is to blame."""
 
 
