@@ -204,6 +204,6 @@ def about_translation(report: TranslationReport) -> str:
     """Say on how much a traced form was compared with the code."""
     return (
         f"the traced form is what the code does: {report.compared:,} comparisons, "
-        f"{report.outcomes:,} outcomes of conditions and paths ({report.unreached:,} more have no "
-        f"values at the sizes tried), {report.seconds:.1f} s"
+        f"{report.outcomes:,} outcomes of conditions and paths ({report.impossible:,} more are "
+        f"impossible), {report.seconds:.1f} s"
     )

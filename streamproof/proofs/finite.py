@@ -105,10 +105,6 @@ class FiniteTranslator(OpenTranslator):
             return z3.BoolVal(term, self.context)
         return z3.IntVal(term, self.context) if isinstance(term, int) else term
 
-    def member(self, term: Term) -> Any:
-        """Give the `Enum` member that a term stands for."""
-        return next(member for member, known in self._members.items() if known.eq(term))
-
     def _apply(self, operator: str, terms: list[Term]) -> Term:
         match operator, terms:
             case "and", _:

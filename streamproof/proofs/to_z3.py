@@ -62,6 +62,10 @@ class OpenTranslator:
         self.sort(sort)
         return self._members[value]
 
+    def member(self, term: Term) -> Any:
+        """Give the `Enum` member that a term stands for."""
+        return next(member for member, known in self._members.items() if known.eq(term))
+
     def sort(self, sort: ScalarSort) -> Any:
         """Translate a sort."""
         match sort:

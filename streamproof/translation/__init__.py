@@ -4,18 +4,19 @@ Engines and proofs work on the traced form of a model, and users run the code. B
 that rests on the traced form alone, every method is run on many plain values, and its traced form
 is evaluated on the same values (`comparison`). They are those of runs and of their surroundings,
 random ones (`points`), and at least one for each path and for each outcome of each condition
-(`witnesses`). Where Z3 cannot tell whether there are any, there is no verdict. A plain run that
-executes an instruction which no traced path has executed is a difference, too (`executed`).
+(`witnesses`, `any_size`). Where Z3 cannot tell whether there are any, there is no verdict. A plain
+run that executes an instruction which no traced path has executed is a difference, too
+(`executed`).
 """
 
 from streamproof.translation.comparison import TracingDisagrees
 from streamproof.translation.report import TranslationReport
+from streamproof.translation.undecided import TranslationUndecided
 from streamproof.translation.validate import (
     validate_invariant,
     validate_model,
     validate_protocol,
 )
-from streamproof.translation.witnesses import TranslationUndecided
 
 __all__ = [
     "TracingDisagrees",

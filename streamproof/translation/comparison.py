@@ -23,8 +23,9 @@ from streamproof.translation.points import (
     random_points,
 )
 from streamproof.translation.shapes import MethodShape, Point
+from streamproof.translation.undecided import TranslationUndecided
 from streamproof.translation.units import Unit
-from streamproof.translation.witnesses import Search, TranslationUndecided, Wish
+from streamproof.translation.witnesses import SIZE_MAX, Search, Wish
 
 WALKS, STEPS = 5, 12
 """Runs of a sized model, and steps of each."""
@@ -43,13 +44,13 @@ class Comparison:
     ----------
     what : the name of what the units belong to
     compared : how many points were
-    unreached : paths and outcomes of conditions for which there is no point, or none was found
+    impossible : paths and outcomes of conditions for which there is no point of any size
     """
 
     def __init__(self, what: str, units: Sequence[Unit], executed: Executed) -> None:
         self.what, self.units = what, units
         self.chance = Chance.of(what, executed.numbers())
-        self.compared = self.unreached = 0
+        self.compared = self.impossible = 0
         self.executed = executed
 
     @property
@@ -93,7 +94,7 @@ class Comparison:
         search = Search(unit.shape)
         for wish in _wishes(unit, paths):
             try:
-                point = search.point(wish)
+                self._at_points(unit, search.points(wish))
             except TranslationUndecided as undecided:
                 raise TranslationUndecided(
                     f"{self.what}.{unit.name} could not be compared with its traced form where "
@@ -102,10 +103,21 @@ class Comparison:
                     "more simply (products of variables are the usual cause), or use: streamproof "
                     "check --engine reference"
                 ) from None
-            if point is None:
-                self.unreached += 1
-            else:
-                self.compare(unit, point)
+
+    def _at_points(self, unit: Unit, points: Iterator[tuple[Point, bool]]) -> None:
+        """Compare on points until something is seen that had to be; none says it is impossible."""
+        is_found, before = False, unit.outcomes
+        for point, is_sure in points:
+            is_found = True
+            self.compare(unit, point)
+            if is_sure or unit.outcomes > before:
+                return
+        if is_found:
+            raise TranslationUndecided(
+                f"it counts more than {SIZE_MAX} elements, and no point was found with as many as "
+                "it takes"
+            )
+        self.impossible += 1
 
     def _near_what_was_new(self, unit: Unit) -> None:
         """Compare near each point at which something was seen for the first time."""

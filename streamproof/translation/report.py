@@ -16,12 +16,12 @@ class Compared:
     ----------
     runs : plain runs whose result was compared with that of the traced form
     outcomes : paths, and outcomes of conditions, that a comparison has seen
-    unreached : those for which no values exist at the sizes tried
+    impossible : those that no values of any size reach
     """
 
     runs: int
     outcomes: int
-    unreached: int
+    impossible: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class TranslationReport:
         return sum(part.outcomes for part in self.parts.values())
 
     @property
-    def unreached(self) -> int:
-        """How many were not seen, since no values exist at the sizes tried."""
-        return sum(part.unreached for part in self.parts.values())
+    def impossible(self) -> int:
+        """How many no values of any size reach."""
+        return sum(part.impossible for part in self.parts.values())
 
     def __add__(self, other: TranslationReport) -> TranslationReport:
         """Put two reports together; what is in both counts once."""
@@ -61,6 +61,6 @@ class TranslationReport:
         return {
             "compared": self.compared,
             "outcomes": self.outcomes,
-            "unreached": self.unreached,
+            "impossible": self.impossible,
             "seconds": round(self.seconds, 3),
         }

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from streamproof.lang.domain import Domain, Element
@@ -53,8 +53,8 @@ class Shape(Protocol):
     def assumptions(self) -> tuple[Expr, ...]:
         """What holds of the constants."""
 
-    def domains(self, size: int) -> Domains:
-        """Make every domain of a size."""
+    def domains(self, size: int | Mapping[str, int]) -> Domains:
+        """Make every domain of a size, or each of its own."""
 
     def point(self, domains: Domains, value: ValueOf) -> Point:
         """Build a point from the values of the variables."""
@@ -91,9 +91,9 @@ class MethodShape:
         """What the model assumes."""
         return self.traced.assumptions
 
-    def domains(self, size: int) -> Domains:
-        """Make every domain of a size."""
-        return {name: Domain(cls, size) for name, cls in domain_classes(self.traced).items()}
+    def domains(self, size: int | Mapping[str, int]) -> Domains:
+        """Make every domain of a size, or each of its own."""
+        return _sized(domain_classes(self.traced), size)
 
     def point(self, domains: Domains, value: ValueOf) -> Point:
         """Build a model, its states and the arguments."""
@@ -161,12 +161,12 @@ class FunctionShape:
             for variable in variables_of(sort, name)
         )
 
-    def domains(self, size: int) -> Domains:
-        """Make a domain for each element sort."""
+    def domains(self, size: int | Mapping[str, int]) -> Domains:
+        """Make a domain for each element sort, of a size, or each of its own."""
         names = {key.name for variable in self.variables for key in variable.keys}
         names |= {v.sort.name for v in self.variables if isinstance(v.sort, ElementSort)}
         names |= {sort.element.name for _, sort in self.sorts if isinstance(sort, DomainSort)}
-        return {name: Domain(_element_class(name), size) for name in sorted(names)}
+        return _sized({name: _element_class(name) for name in sorted(names)}, size)
 
     def point(self, domains: Domains, value: ValueOf) -> Point:
         """Build the arguments."""
@@ -185,6 +185,13 @@ class FunctionShape:
             if not isinstance(sort, DomainSort):
                 cells |= cells_of(sort, value, name)
         return cells
+
+
+def _sized(classes: Mapping[str, Any], size: int | Mapping[str, int]) -> Domains:
+    return {
+        name: Domain(cls, size if isinstance(size, int) else size[name])
+        for name, cls in classes.items()
+    }
 
 
 @functools.cache

@@ -125,5 +125,5 @@ def _reported(
 ) -> TranslationReport:
     began = time.perf_counter()
     comparison.everywhere(model, traced)
-    compared = Compared(comparison.compared, comparison.outcomes, comparison.unreached)
+    compared = Compared(comparison.compared, comparison.outcomes, comparison.impossible)
     return TranslationReport({comparison.what: compared}, time.perf_counter() - began)

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import z3
 
-from streamproof.lang import StreamproofError
 from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.sorts import ElementSort, IntSort, ScalarSort
 from streamproof.proofs.bounded import plain_value
 from streamproof.proofs.finite import FiniteTranslator
 from streamproof.proofs.to_z3 import Term
+from streamproof.translation.any_size import AnySize
 from streamproof.translation.cells import Domains
 from streamproof.translation.points import built
 from streamproof.translation.shapes import Point, Shape
+from streamproof.translation.undecided import TranslationUndecided
 
 SMALL, LARGE = (0, 8), (-(2**40), 2**40)
 """Bounds on all numbers."""
 RLIMIT, RLIMIT_LAST = 400_000, 4_000_000
 """Z3's own steps for one question, and when it is asked once more what it gave up on."""
-SIZE_MAX = 6
-"""Elements of every domain, at most."""
+SIZE_MAX, COUNTED_MAX = 6, 40
+"""Elements of every domain, at most; and where as many are counted."""
 REFUSED_MAX = 8
 """Solutions of one question that the classes of a model may refuse to be built from."""
-
-
-class TranslationUndecided(StreamproofError):
-    """Nobody can tell whether a path is taken anywhere, so it was not compared with the code."""
 
 
 class Witnesses:
     """Asks for points of one shape at one size, with bounds on all numbers."""
 
-    def __init__(self, shape: Shape, size: int, numbers: tuple[int, int]) -> None:
-        self.shape, self.domains, self.size = shape, shape.domains(size), size
-        self.translator = FiniteTranslator(dict.fromkeys(self.domains, size))
+    def __init__(
+        self, shape: Shape, size: int | Mapping[str, int], numbers: tuple[int, int]
+    ) -> None:
+        self.shape, self.domains = shape, shape.domains(size)
+        self.translator = FiniteTranslator({n: len(d) for n, d in self.domains.items()})
         self.solver = z3.Solver(ctx=self.translator.context)
         self.solver.set("ctrl_c", False)
         self.bound = {
@@ -62,7 +62,7 @@ class Witnesses:
         free = {variable: self.translator.parameter(variable) for variable in variables}
         self.solver.push()
         try:
-            self.solver.add(*(z3.And(term >= 0, term < self.size) for term in free.values()))
+            self.solver.add(*(self._is_element(term, v.sort) for v, term in free.items()))
             for part in wanted:
                 self.solver.add(self._term(part, free))
             for _ in range(REFUSED_MAX):
@@ -97,7 +97,7 @@ class Witnesses:
 
     def _cells(self) -> Iterator[tuple[Term, ScalarSort]]:
         for variable in self.shape.variables:
-            for keys in product(range(self.size), repeat=len(variable.keys)):
+            for keys in product(*(range(len(self.domains[key.name])) for key in variable.keys)):
                 yield self._cell(variable.name, keys, variable.sort), variable.sort
 
     def _bounds(self, low: int, high: int) -> Iterator[Term]:
@@ -105,7 +105,11 @@ class Witnesses:
             if isinstance(sort, IntSort):
                 yield z3.And(cell >= low, cell <= high)
             elif isinstance(sort, ElementSort):
-                yield z3.And(cell >= 0, cell < self.size)
+                yield self._is_element(cell, sort)
+
+    def _is_element(self, term: Term, sort: ScalarSort) -> Term:
+        assert isinstance(sort, ElementSort), f"{term} is no element"
+        return z3.And(term >= 0, term < len(self.domains[sort.name]))
 
     def _built(self, solution: Any) -> Point | None:
         sorts: Mapping[str, ScalarSort] = {v.name: v.sort for v in self.shape.variables}
@@ -126,6 +130,10 @@ def domains_index(element: Any) -> int:
     return index
 
 
+_Try: TypeAlias = tuple[tuple[Expr, ...], int | Mapping[str, int], tuple[int, int]]
+"""What is to hold, at what size, with numbers within what bounds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What a point is wanted for.
@@ -141,13 +149,17 @@ class Wish:
     variables: tuple[Var, ...] = ()
 
 
-def _counted(expr: Expr) -> int:
-    """Say how many elements an expression that counts may ask for: its largest number, and one."""
-    parts = _parts(expr)
-    if not any(isinstance(part, Quantified) and part.kind == "count" for part in parts):
-        return 0
+def _counted(exprs: Iterable[Expr]) -> dict[str, int]:
+    """Say how many elements may be counted of each domain: the largest number there is, and one."""
+    parts = {part for expr in exprs for part in _parts(expr)}
     numbers = [part.value for part in parts if isinstance(part, Const) and type(part.value) is int]
-    return 1 + max(numbers, default=2)
+    return {
+        variable.sort.name: 1 + max(numbers, default=2)
+        for part in parts
+        if isinstance(part, Quantified) and part.kind == "count"
+        for variable in part.variables
+        if isinstance(variable.sort, ElementSort)
+    }
 
 
 def _parts(expr: Expr) -> set[Expr]:
@@ -168,51 +180,101 @@ def _parts(expr: Expr) -> set[Expr]:
 
 
 class Search:
-    """Finds points of a shape, the likeliest sizes first."""
+    """Finds points of a shape: small ones first, then of any size."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self._asked: dict[tuple[int, tuple[int, int]], Witnesses] = {}
+        self._asked: dict[Any, Witnesses] = {}
 
-    def point(self, wish: Wish) -> Point | None:
-        """Find a point at which a wish holds; None if there is none at the sizes tried.
+    @functools.cached_property
+    def _any_size(self) -> AnySize:
+        return AnySize(self.shape)
+
+    def points(self, wish: Wish) -> Iterator[tuple[Point, bool]]:
+        """Find points at which a wish holds, the best last; none if it holds nowhere.
+
+        Where something is counted, a point may miss it.
+
+        Returns
+        -------
+        Points, and whether the wish holds there for sure.
 
         Raises
         ------
-        TranslationUndecided : if there is none where Z3 can tell, and it gives up elsewhere
+        TranslationUndecided : if Z3 gives up on what could have told
         """
-        gave_up = None
-        for part, size, numbers in self._tries(wish):
-            try:
-                found = self._at(size, numbers).point(part, wish.variables)
-            except TranslationUndecided as undecided:
-                gave_up = undecided
-                continue
-            if found is not None:
-                return found
-        if gave_up is not None:
-            raise gave_up
-        return None
+        tried = _Tried(self)
+        yield from tried.first(_small(wish), wish)
+        if tried.is_found:
+            return
+        counted = _counted(wish.plainly)
+        try:
+            point = self._any_size.point(wish.plainly)
+        except TranslationUndecided as undecided:
+            tried.gave_up = undecided
+        else:
+            if point is None:
+                return
+            yield point, not counted
+            if not counted:
+                return
+            sizes = {n: max(len(d), counted.get(n, 0)) for n, d in point.place.domains.items()}
+            if max(sizes.values()) <= COUNTED_MAX:
+                yield from tried.first([(wish.plainly, sizes, SMALL)], wish)
+        if not tried.is_found:
+            yield from tried.first(self._large(wish), wish)
+        if not tried.is_found and tried.gave_up is not None:
+            raise tried.gave_up
 
-    def _tries(self, wish: Wish) -> Iterator[tuple[tuple[Expr, ...], int, tuple[int, int]]]:
-        if wish.alone != wish.plainly:
-            yield wish.alone, 2, SMALL
-        yield wish.plainly, 1, SMALL
+    def _large(self, wish: Wish) -> Iterator[_Try]:
+        """List what is tried where numbers are large, or more elements differ."""
         yield wish.alone, 2, LARGE
-        yield wish.plainly, 2, SMALL
         if wish.alone != wish.plainly:
             yield wish.plainly, 2, LARGE
-        for size in range(3, self._size_needed(wish) + 1):
-            yield wish.plainly, size, SMALL
-
-    def _size_needed(self, wish: Wish) -> int:
-        """Say how many elements have to differ, or are counted, at most."""
         own = [variable.sort for variable in self.shape.variables if not variable.keys]
         sorts = [*own, *(variable.sort for variable in wish.variables)]
         counts = Counter(sort for sort in sorts if isinstance(sort, ElementSort))
-        return min(SIZE_MAX, max([*counts.values(), *map(_counted, wish.plainly)], default=0))
+        for size in range(3, min(SIZE_MAX, max(counts.values(), default=0)) + 1):
+            yield wish.plainly, size, SMALL
 
-    def _at(self, size: int, numbers: tuple[int, int]) -> Witnesses:
-        if (size, numbers) not in self._asked:
-            self._asked[size, numbers] = Witnesses(self.shape, size, numbers)
-        return self._asked[size, numbers]
+    def at(self, size: int | Mapping[str, int], numbers: tuple[int, int]) -> Witnesses:
+        """Ask at a size of all domains, or of each."""
+        key = (size if isinstance(size, int) else tuple(sorted(size.items())), numbers)
+        if key not in self._asked:
+            self._asked[key] = Witnesses(self.shape, size, numbers)
+        return self._asked[key]
+
+
+class _Tried:
+    """What became of tries.
+
+    Attributes
+    ----------
+    gave_up : what Z3 could not tell
+    """
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.is_found = False
+        self.gave_up: TranslationUndecided | None = None
+
+    def first(self, tries: Iterable[_Try], wish: Wish) -> Iterator[tuple[Point, bool]]:
+        """Give the first point that there is."""
+        for part, size, numbers in tries:
+            try:
+                found = self._search.at(size, numbers).point(part, wish.variables)
+            except TranslationUndecided as undecided:
+                self.gave_up = undecided
+                continue
+            if found is not None:
+                self.is_found = True
+                yield found, True
+                return
+
+
+def _small(wish: Wish) -> Iterator[_Try]:
+    """List what is tried first: few elements and small numbers."""
+    if wish.alone != wish.plainly:
+        yield wish.alone, 2, SMALL
+    yield wish.plainly, 2, SMALL
+    yield wish.plainly, 1, SMALL

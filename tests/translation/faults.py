@@ -63,7 +63,7 @@ def _may_differ(pair: _Pair) -> bool:
     shape, right, wrong = pair
     search, left, other = Search(shape), ex.conjunction(*right), ex.conjunction(*wrong)
     for either in ((left, ex.negate(other)), (other, ex.negate(left))):
-        if search.point(Wish(either, either)) is not None:
+        if next(search.points(Wish(either, either)), None) is not None:
             return True
     return False
 

@@ -35,7 +35,7 @@ from tests.translation.seeing import SEEING, Cubes, Honest, InStep
 def test_a_model_that_is_what_it_was_traced_as_passes() -> None:
     report = validate_model(at_size(Honest, {"ps": 2}))
     assert report.compared > 100
-    assert report.unreached == 0
+    assert report.impossible == 0
 
 
 @pytest.mark.parametrize("cls", SEEING, ids=lambda cls: cls.__name__)
