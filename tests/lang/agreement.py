@@ -131,8 +131,11 @@ def element_sorts(sort: Any) -> set[str]:
 
 
 def attempts(examples: int) -> list[tuple[int, int]]:
-    """Give how many examples to try, and then, while nothing happens, ten times as many more."""
-    return [(examples, 0), *((10 * examples, attempt) for attempt in range(1, 9))]
+    """Give how many examples to try, and then, while nothing happens, ten times as many more.
+
+    Hypothesis draws constants of the modules that are loaded, so that it takes a varying number.
+    """
+    return [(examples, 0), *((10 * examples, attempt) for attempt in range(1, 33))]
 
 
 def agree_on_transition(module: ModuleType, transition: TracedTransition, examples: int) -> None:
