@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable, Transaction
+from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
@@ -55,7 +55,7 @@ from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.session import check_classic
 from streamproof.spark_bindings.source import COMMITS_MAX, OUTSIDE, SOURCE_NAME, ChannelSource
-from streamproof.spark_bindings.tables import open_table
+from streamproof.spark_bindings.tables import new_table, open_table
 from streamproof.spark_bindings.writers import writing
 
 TABLE_PROPERTIES = {
@@ -102,7 +102,7 @@ class Channel:
         """Make an empty channel. Called once, when its pipeline is created."""
         require_no_fork()
         note_opened()
-        DeltaTable.create(path, schema=schema, configuration=TABLE_PROPERTIES)
+        new_table(path, schema, configuration=TABLE_PROPERTIES)
 
     def lane(self, number: int) -> LaneName:
         """Name a lane, from 0."""

@@ -27,14 +27,14 @@ def require_unbroken(log: ChannelLog, after: Position) -> None:
     Raises
     ------
     ChannelDamaged : if one is missing: its readers would wait for it forever
-    DamagedFile : if the newest one is not what was written there
+    DamagedFile, UnknownFormat : if the newest one is not what was written there, or a later
+        version wrote it
     """
     last = newest(log)
     for number in range(after + 1, last):
         if not log.has(Position(number)):
             log.entry(Position(number))  # which says so
-    if last > 0:
-        log.entry(last)
+    log.entry(last)
 
 
 def made_by(log: ChannelLog, life: str, batch: BatchId) -> Entry | None:

@@ -7,9 +7,10 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable
+from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import DeltaError
 
 from streamproof.disk import (
@@ -21,6 +22,7 @@ from streamproof.disk import (
 )
 from streamproof.spark_bindings.errors import DamagedFile, first_line
 from streamproof.spark_bindings.forks import note_opened, require_no_fork
+from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.synced_commits import commit_file
 
 
@@ -46,6 +48,17 @@ def open_table(path: Path) -> DeltaTable:
         raise _damaged(path, first_line(error)) from error
 
 
+def new_table(path: Path, schema: pa.Schema, **more: Any) -> None:
+    """Let Delta make a table, of which the first commit says its format, as the others do.
+
+    Parameters
+    ----------
+    path, schema, more : what Delta is told
+    """
+    said = CommitProperties(custom_metadata={FORMAT_KEY: str(FORMAT)})
+    DeltaTable.create(path, schema=schema, commit_properties=said, **more)
+
+
 def create_table(path: Path, schema: pa.Schema, partition_by: Sequence[str]) -> None:
     """Create a table, if it is not there; after a crash it is there whole, or not at all.
 
@@ -58,13 +71,13 @@ def create_table(path: Path, schema: pa.Schema, partition_by: Sequence[str]) -> 
     path = path.resolve()  # a directory takes the place of no link
     make_directory(path.parent)
     if path.exists() and any(path.iterdir()):  # it is created among the files that are there
-        DeltaTable.create(path, schema=schema, partition_by=list(partition_by), mode="ignore")
+        new_table(path, schema, partition_by=list(partition_by), mode="ignore")
         sync_tree(path)
         return
     place = temporary_sibling(path)
     try:
         with explained(path, "No table was created"):
-            DeltaTable.create(place, schema=schema, partition_by=list(partition_by))
+            new_table(place, schema, partition_by=list(partition_by))
             sync_tree(place)
             os.rename(place, path)  # onto nothing, or onto an empty directory
     except OSError:

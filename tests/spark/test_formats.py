@@ -131,6 +131,19 @@ def test_a_commit_of_a_channel(tmp_path: Path) -> None:
         opened(channel)
 
 
+def test_a_channel_that_a_later_version_has_made(tmp_path: Path) -> None:
+    channel = two(tmp_path / "p").channel("a")
+    file = commit_file(channel.path, Position(0))
+    text, said = file.read_text(), f'"{FORMAT_KEY}":"{FORMAT}"'
+    assert said in text
+    file.write_text(text.replace(said, f'"{FORMAT_KEY}":"{LATER}"'))
+    with pytest.raises(UnknownFormat, match="commit 0 of channel .* is of format '3'"):
+        opened(channel)
+    file.write_text(text.replace(f",{said}", ""))  # as 0.1.0 did
+    assert FORMAT_KEY not in file.read_text()
+    feed(opened(channel), 1)
+
+
 @pytest.mark.parametrize("name", ["request.json", "manifest.json"])
 def test_files_of_a_snapshot(tmp_path: Path, name: str) -> None:
     made: Pipeline = two(tmp_path / "p")
