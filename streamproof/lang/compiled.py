@@ -6,14 +6,17 @@ No hook is called when such code runs, so that it is told by its class, before i
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
-from enum import Enum
+from enum import Enum, EnumType
 from types import ModuleType
 from typing import Any
+
+from streamproof.lang.origin import Origin, origin_of
 
 _HEAP_TYPE = 1 << 9
 """The flag of a class that was made while Python ran (Py_TPFLAGS_HEAPTYPE)."""
@@ -65,15 +68,30 @@ def _parts(value: Any) -> Iterable[Any]:
         owner = value.__self__
         return (getattr(value, "__func__", None), owner if type(owner) is not ModuleType else None)
     if kind is types.FunctionType:
-        return (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        # A function of `singledispatch` keeps there what it has found.
+        is_pythons = origin_of(value.__code__) is Origin.STANDARD_LIBRARY
+        return defaults if is_pythons else (*defaults, *vars(value).values())
+    if issubclass(kind, type):
+        return _parts_of_class(value)
     if issubclass(kind, list | tuple | set | frozenset | deque):
         return tuple(value)
     if issubclass(kind, dict | types.MappingProxyType):
         return (*value, *value.values())
-    is_closed = issubclass(kind, type | ModuleType | Enum)
-    if is_closed or kind.__module__.startswith(f"{__package__}."):
+    if issubclass(kind, Enum):
+        return (value._value_,)  # which `value` may hide
+    if kind is ModuleType or kind.__module__.startswith(f"{__package__}."):
         return ()
     return _attributes(value)
+
+
+def _parts_of_class(cls: Any) -> Iterator[Any]:
+    """List the values of an enumeration, and the defaults of a record."""
+    if isinstance(cls, EnumType):
+        yield from cls.__members__.values()
+    for field in vars(cls).get("__dataclass_fields__", {}).values():
+        parts = (field.default, field.default_factory, field.metadata)
+        yield from (part for part in parts if part is not dataclasses.MISSING)
 
 
 def _attributes(value: Any) -> Iterator[Any]:

@@ -76,7 +76,7 @@ def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
     found = list(_uses(code, frame.f_globals, frame.f_builtins))
     given, around = list(_arguments(frame)), list(_enclosed(frame))
     found += _class_attributes(code, [*found, *given, *around])
-    looked_at = [*found, *around, *(use for use in given if _is_callable_as_it_is(use.value))]
+    looked_at = [*found, *around, *given]
     doubts += _about_attributes(code, found)
     doubts += [Doubt(*told) for told in caught_by(frame, [(u.line, u.value) for u in looked_at])]
     for use in looked_at:
@@ -215,7 +215,7 @@ def _is_callable_as_it_is(value: Any) -> bool:
 
 def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
     """List what classes have under the names that a function uses: of what it is given and uses."""
-    for cls in _classes([use.value for use in uses]):
+    for cls in _classes([part for use in uses for part in held(use.value)]):
         for name in code.co_names:
             part = inspect.getattr_static(cls, name, _NO_VALUE)
             part = getattr(part, "__func__", part)

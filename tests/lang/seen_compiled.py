@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,25 @@ class Outer:
 
 HOLDER = Holder()
 OUTER = Outer([HOLDER])
+
+
+CLASSES = [Holder]
+
+
+class Ways(Enum):
+    SAME = ((3).__eq__,)
+
+
+@dataclass(frozen=True)
+class Defaulted:
+    way: object = EQUALS
+
+
+def helper(number):
+    return number
+
+
+helper.equals = EQUALS  # type: ignore[attr-defined]
 
 
 class Looking:
@@ -90,6 +110,26 @@ def object_in_a_list_in_a_record(model, s, p):
 
 def member_of_a_dict(model, s, p):
     return replace(s, flag=IN_A_DICT["is"][0](s.n) != True)  # noqa: E712
+
+
+def attribute_of_a_class_in_a_list(model, s, p):
+    return replace(s, flag=CLASSES[0].LESS(s.n) != True)  # noqa: E712
+
+
+def value_of_an_enumeration(model, s, p):
+    return replace(s, flag=Ways["SAME"].value[0](s.n) != True)  # noqa: E712
+
+
+def default_of_a_record(model, s, p):
+    return replace(s, flag=Defaulted().way(s.n) != True)  # noqa: E712
+
+
+def attribute_of_a_function(model, s, p):
+    return replace(s, flag=helper.equals(s.n) != True)  # noqa: E712
+
+
+def object_by_default(model, s, p, holder=HOLDER):
+    return replace(s, flag=holder.equals(s.n) != True)  # noqa: E712
 
 
 def variable_around(model, s, p):

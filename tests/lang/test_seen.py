@@ -20,7 +20,12 @@ SEEN = [
     and list(inspect.signature(part).parameters)[:3] == ["model", "s", "p"]
 ]
 
-OF_THE_ACTION = ("state_changed_in_place", "default_list", "function_attribute")
+OF_THE_ACTION = (
+    "state_changed_in_place",
+    "default_list",
+    "function_attribute",
+    "object_by_default",
+)
 """Where what changes is an argument of the action, or of a function that it calls."""
 OF_A_HELPER = ("type_by_default", "list_around_a_property", "looked_at_by_exit")
 """Where a function that it calls is to blame."""
