@@ -2,16 +2,19 @@
 
 Equal sets may list their members in different orders, by the history of each and by the hash of a
 text, which is another one in every process. So each state that holds a set is rebuilt with its
-members in other orders, and what depends on it is refused, whatever the order of this process.
+members in other orders, the same in every process, and what depends on them is refused.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping
+from random import Random
 from typing import Any, TypeAlias
 
+from streamproof.checker.canonical import text_of
 from streamproof.lang import Disabled, Element, Map
 from streamproof.lang.impure import ImpureModel
 from streamproof.models.trace import show
@@ -26,7 +29,7 @@ class _Reordered(frozenset[Any]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.ordered([*frozenset(self)]))
+        return iter(self.ordered(_in_one_order(frozenset(self))))
 
     def __repr__(self) -> str:
         return f"frozenset({{{', '.join(map(repr, self))}}})"
@@ -53,35 +56,84 @@ for _name in (
 ):
     setattr(_Reordered, _name, _remade(_name))
 
+PERMUTED_MAX = 4
+"""Members of a set that is listed in every order."""
 ROTATIONS_MAX = 12
 """Members of a set that come first, and last, in some order. Of larger sets some never do."""
+ZIGZAGS_MAX = 6
+"""Further orders, in which each two members are neighbours once: going round keeps neighbours."""
+SHUFFLES = 3
+"""Further orders that are drawn, without any rule."""
+
+
+@functools.cache
+def _orders_of(size: int) -> tuple[type[_Reordered], ...]:
+    """Make sets for each order in which a set of this size is listed."""
+    if size <= PERMUTED_MAX:
+        return tuple(map(_permuted, itertools.permutations(range(size))))
+    rotations = map(_rotated, range(min(size, ROTATIONS_MAX)))
+    zigzags = map(_zigzag, range(min(size // 2, ZIGZAGS_MAX)))
+    return (*rotations, _Reordered, *zigzags, *map(_shuffled, range(SHUFFLES)))
+
+
+def _permuted(places: tuple[int, ...]) -> type[_Reordered]:
+    """Make sets that list their members in this order, smaller ones as far as there are any."""
+    return _listed(lambda members: [members[place] for place in places if place < len(members)])
 
 
 @functools.cache
 def _rotated(by: int) -> type[_Reordered]:
     """Make sets that begin with another member, and go round."""
 
-    class Rotated(_Reordered):
-        __slots__ = ()
+    def rotated(members: list[Any]) -> list[Any]:
+        start = by % max(1, len(members))
+        return [*members[start:], *members[:start]]
 
-        @staticmethod
-        def ordered(members: list[Any]) -> list[Any]:
-            start = by % max(1, len(members))
-            return [*members[start:], *members[:start]]
+    return _listed(rotated)
 
-    return Rotated
+
+@functools.cache
+def _zigzag(start: int) -> type[_Reordered]:
+    """Make sets that list one member, and the others as on a circle: two steps on, one back."""
+
+    def zigzag(members: list[Any]) -> list[Any]:
+        *circle, hub = members
+        steps = (step // 2 + 1 if step % 2 else -step // 2 for step in range(len(circle)))
+        return [hub, *(circle[(start + step) % len(circle)] for step in steps)]
+
+    return _listed(lambda members: zigzag(members) if len(members) > 2 else members)
+
+
+@functools.cache
+def _shuffled(seed: int) -> type[_Reordered]:
+    """Make sets in an order that is drawn once for each size, and is the same everywhere."""
+
+    @functools.cache
+    def places(size: int) -> list[int]:
+        return Random(seed).sample(range(size), size)  # noqa: S311 - it hides nothing
+
+    return _listed(lambda members: [members[place] for place in places(len(members))])
+
+
+def _listed(order: Callable[[list[Any]], list[Any]]) -> type[_Reordered]:
+    return type("Listed", (_Reordered,), {"__slots__": (), "ordered": staticmethod(order)})
+
+
+def _in_one_order(members: frozenset[Any]) -> list[Any]:
+    """List members in an order that does not depend on hashes, from which the others are made."""
+    if len({*map(type, members)} - {str}) == 0:
+        return sorted(members)
+    return sorted(members, key=text_of)
 
 
 def other_orders(value: Any) -> list[Any]:
     """Rebuild a value with the members of its sets in other orders; empty if it has no such set.
 
-    Each member comes first once, and last, and all go backwards once.
+    These are all orders of small sets. Of larger ones, each member comes first once, and last, all
+    go backwards once, and some orders are drawn, in which neighbours are others.
     """
     size = _largest_set(value)
-    if size < 2:
-        return []
-    classes: list[type[Any]] = [*map(_rotated, range(min(size, ROTATIONS_MAX))), _Reordered]
-    return [_rebuilt(value, cls) for cls in classes]
+    return [] if size < 2 else [_rebuilt(value, cls) for cls in _orders_of(size)]
 
 
 def _largest_set(value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -195,14 +196,40 @@ def test_whichever_member_must_not_be_first_or_last_it_is_found(size, place):
             ask(members)
 
 
-def test_the_given_case_is_refused_whatever_the_hashes():
-    program = (
-        "from tests.checker.test_orders import ORDERED, kind\n"
-        "from streamproof.checker import check\n"
-        "try: check(kind(ORDERED['first'])())\n"
-        "except Exception as error: print(type(error).__name__)\n"
-    )
-    told = {
+def neighbours(members: frozenset[str], one: str) -> set[str]:
+    order = list(members)
+    place = order.index(one)
+    return {order[place - 1], order[(place + 1) % len(order)]}
+
+
+@pytest.mark.parametrize("size", [4, 5, 6, 7, 10, 12])
+def test_whichever_members_are_neighbours_going_round_it_is_found(size):
+    members = frozenset("abcdefghijkl"[:size])
+    for one, two in itertools.permutations(sorted(members), 2):
+        ask = orders.in_any_order("it", lambda s, a=one, b=two: b in neighbours(s, a))
+        with pytest.raises(ImpureModel, match="order"):
+            ask(members)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_small_set_is_listed_in_every_order(size):
+    members = frozenset("abcd"[:size])
+    listed = {tuple(other) for other in orders.other_orders(members)}
+    assert listed == set(itertools.permutations(sorted(members)))
+
+
+@pytest.mark.parametrize("size", [5, 12, 100])
+def test_few_orders_of_a_large_set_are_tried_and_each_has_every_member(size):
+    members = frozenset(range(size))
+    listed = [tuple(other) for other in orders.other_orders(members)]
+    assert all(sorted(order) == sorted(members) for order in listed)
+    assert len(set(listed)) >= min(size, 12) + 3
+    assert len(listed) <= 22
+
+
+def printed(program: str) -> set[str]:
+    """Run a program under several hashes of texts, and give what it prints."""
+    return {
         subprocess.run(
             [sys.executable, "-c", program],
             capture_output=True,
@@ -212,7 +239,25 @@ def test_the_given_case_is_refused_whatever_the_hashes():
         ).stdout
         for seed in ("1", "2")
     }
-    assert told == {"ImpureModel\n"}
+
+
+def test_the_orders_that_are_tried_are_the_same_in_every_process():
+    program = (
+        "from streamproof.checker.orders import other_orders\n"
+        "for size in (3, 7): print([[*o] for o in other_orders(frozenset('abcdefg'[:size]))])\n"
+        "print([[*o] for o in other_orders(frozenset((i, str(i)) for i in range(5)))])\n"
+    )
+    assert len(printed(program)) == 1
+
+
+def test_the_given_case_is_refused_whatever_the_hashes():
+    program = (
+        "from tests.checker.test_orders import ORDERED, kind\n"
+        "from streamproof.checker import check\n"
+        "try: check(kind(ORDERED['first'])())\n"
+        "except Exception as error: print(type(error).__name__)\n"
+    )
+    assert printed(program) == {"ImpureModel\n"}
 
 
 def test_a_state_is_looked_through_once_for_all_that_is_asked_of_it(monkeypatch):
