@@ -6,6 +6,7 @@ Here members are sorted, and an object is its class and its parts.
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -14,6 +15,7 @@ from streamproof.checker.forms import parts_of
 from streamproof.lang import Element, Map
 
 _PLAIN = (bool, int, str, type(None), float, bytes)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _NAMED = (type, FunctionType, BuiltinFunctionType)
 
 
@@ -43,6 +45,7 @@ def _of_parts(value: Any) -> str:
         return f"{{{', '.join(f'{text_of(k)}: {text_of(v)}' for k, v in value.items())}}}"
     parts = parts_of(cls)
     if parts is not None:
-        pairs = zip(parts.names(value), parts.values(value), strict=True)
-        return f"{cls.__name__}({', '.join(f'{name}={text_of(part)}' for name, part in pairs)})"
-    return cls.__name__ if cls.__repr__ is object.__repr__ else repr(value)
+        names = (name.removeprefix(".") for name in parts.names(value))
+        pairs = zip(names, map(text_of, parts.values(value)), strict=True)
+        return f"{cls.__name__}({', '.join(f'{name}={text}' for name, text in pairs)})"
+    return _ADDRESS.sub("", repr(value))

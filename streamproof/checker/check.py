@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamproof.checker.elsewhere import require_same_elsewhere
 from streamproof.checker.engines import Engine, explore
 from streamproof.checker.exploration import INTERRUPTED, Reduction
 from streamproof.checker.findings import Evidence, safety_findings, unless_untried
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.limits import Limits, peak_memory_mb
+from streamproof.checker.prefix import stop_loading
 from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import check_assumptions
@@ -149,8 +151,9 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     liveness : whether the promises, `leads_to` and `eventually`, belong to the question; without
         them the report lists them as left out and says nothing about them
     engine : one of `checker.engines`, or another function of the same form
-    validated : whether the traced form is compared with the model's methods before something is
-        EXHAUSTED by an engine that works on the traced form; for mutants, which are never green
+    validated : whether the model is asked in other processes, too, and the traced form is compared
+        with the model's methods before something is EXHAUSTED by an engine that works on the traced
+        form; not for mutants, which are never green
 
     Raises
     ------
@@ -162,6 +165,8 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     ClaimsDisabled : under python -O
     """
     check_first(model)
+    if validated:
+        require_same_elsewhere(model)
     meter, limits = Meter(), limits or Limits()
     around = surroundings(model)
     with observed_premises() as premises:
@@ -200,6 +205,7 @@ def check_first(model: Model[Any]) -> None:
             "Python runs with -O, which removes every assert, so the claims of a model would go "
             "unchecked. Run it without -O and without PYTHONOPTIMIZE"
         )
+    stop_loading()
     look_at_fields(model)
     check_assumptions(model)
     check_purity(model)

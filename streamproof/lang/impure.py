@@ -57,8 +57,7 @@ def require_pure(cls: type[Any]) -> None:
 
 @functools.cache
 def _require_pure(cls: Any) -> None:
-    roots = [getattr(cls, method.name) for method in methods_of(cls)]
-    for part in reached_from(cls, [*roots, *_own_initial_states(cls)]):
+    for part in reached_from(cls, roots_of(cls)):
         for line, what, instead in (*_impurities(part), *find_use_of_order(part, cls)):
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, so it may answer "
@@ -67,9 +66,11 @@ def _require_pure(cls: Any) -> None:
             )
 
 
-def _own_initial_states(cls: Any) -> list[Any]:
-    """Give the method that lists initial states where no method is marked @init."""
-    return [] if any(m.role is Role.INIT for m in methods_of(cls)) else [cls.initial_states]
+def roots_of(cls: Any) -> list[Any]:
+    """List what a search asks: methods with a role, and `initial_states` where none is @init."""
+    methods = methods_of(cls)
+    own = [] if any(m.role is Role.INIT for m in methods) else [cls.initial_states]
+    return [*(getattr(cls, method.name) for method in methods), *own]
 
 
 def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
@@ -186,11 +187,11 @@ def surroundings(model: Any) -> dict[str, str]:
                 found |= _written(f"{value.__name__}'s", attributes)
     for owner in classes:
         found |= _written(f"{owner.__name__}'s", dict(vars(owner)))
-    own, computed = getattr(model, "__dict__", {}), _computed_once(cls)
+    own, computed = getattr(model, "__dict__", {}), computed_once(cls)
     return found | _written("the model's", {n: own[n] for n in own if n not in computed})
 
 
-def _computed_once(cls: type[Any]) -> set[str]:
+def computed_once(cls: type[Any]) -> set[str]:
     """Name what objects of a class keep once it is computed."""
     return {
         name
@@ -231,7 +232,7 @@ def _text(value: Any) -> str | None:
         return repr((value.args, vars(value)))
     if type(value).__module__.startswith("streamproof.lang."):
         return repr(value)  # a hash that it keeps is no change
-    computed = _computed_once(type(value))
+    computed = computed_once(type(value))
     own = getattr(value, "__dict__", None) or {}
     inside = {name: part for name, part in own.items() if name not in computed}
     for base in type(value).__mro__:

@@ -1,0 +1,196 @@
+"""Elsewhere: a model must answer in other processes as it does here.
+
+Hashes of texts and addresses of objects are others in each process. What lets them decide something
+answers alike however often it is asked in one process. So some processes, with given hashes, write
+down what the methods of a model answer about its first states (`prefix`), and must write the same.
+What can be seen to be the same everywhere (`evident`) is not asked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields
+from io import BytesIO
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from streamproof.checker.canonical import text_of
+from streamproof.checker.evident import is_evident
+from streamproof.checker.prefix import CHILD, MAIN, Request, Told
+from streamproof.lang.impure import ImpureModel, computed_once
+from streamproof.lang.model import Model
+
+SEEDS = (0, 1, 2, 3)
+"""The hashes of the processes that are compared: given ones, so that our own have no part in it."""
+SECONDS_MAX = 30.0
+"""After so long a process is ended, and what it has written by then is compared."""
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from streamproof.checker import prefix; "
+_CALL = "prefix.main({place!r}, {number})"
+_known: dict[tuple[type[Any], bytes], str | None] = {}
+
+
+def require_same_elsewhere(model: Model[Any]) -> None:
+    """Refuse a model whose methods answer otherwise in another process; each is asked once.
+
+    Nothing is compared where the model's class cannot be loaded in another process.
+
+    Raises
+    ------
+    ImpureModel : if two processes differ in an answer
+    """
+    if CHILD in os.environ or is_evident(type(model)):
+        return
+    request = request_for(model)
+    if request is None:
+        return
+    key = (type(model), request.fields)
+    if key not in _known:
+        _known[key] = difference_elsewhere(request)
+    told = _known[key]
+    if told is not None:
+        raise ImpureModel(told)
+
+
+def request_for(model: Model[Any]) -> Request | None:
+    """Say how a model is loaded in another process; None if it cannot be."""
+    cls = type(model)
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__file__", None)
+    if module is None or not file or not Path(file).is_file() or not _can_start():
+        return None
+    name = _name_in(module, cls)
+    if name is None:
+        return None
+    kept = {field.name: getattr(model, field.name) for field in fields(cls)}
+    computed = computed_once(cls)
+    own = getattr(model, "__dict__", {})
+    kept |= {name: value for name, value in own.items() if name not in computed}
+    try:
+        pickled = _pickled(kept)
+    except Exception:  # noqa: BLE001 - whatever it is that cannot be handed on
+        return None
+    path = str(Path(file).resolve())
+    return Request(cls.__module__, path, name, _under(module), pickled, tuple(sys.argv))
+
+
+def _under(module: Any) -> str:
+    """Name a module for another process, where it is not what is run."""
+    if module.__name__ != "__main__":
+        return str(module.__name__)
+    spec = module.__spec__  # of `python -m package.module`
+    return MAIN if spec is None else str(spec.name)
+
+
+def _can_start() -> bool:
+    """Tell whether `sys.executable` is Python: a program that is frozen would start once more."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+def _name_in(module: Any, cls: type[Any]) -> str | None:
+    """Find the name of a class in its module; None if it is inside of a function."""
+    with suppress(AttributeError):
+        if attrgetter(cls.__qualname__)(module) is cls:
+            return str(cls.__qualname__)
+    names = [name for name, value in list(vars(module).items()) if value is cls]
+    return names[0] if names else None
+
+
+class _Pickler(pickle._Pickler):  # noqa: SLF001 - the one whose table can be extended
+    dispatch = dict(pickle._Pickler.dispatch)  # noqa: RUF012, SLF001
+
+
+def _pickle_sorted(pickler: Any, members: Any) -> None:
+    """Hand the members of a set on in an order that does not depend on our own hashes."""
+    pickler.save_reduce(type(members), (sorted(members, key=text_of),), obj=members)
+
+
+_Pickler.dispatch |= {set: _pickle_sorted, frozenset: _pickle_sorted}
+
+
+def _pickled(value: Any) -> bytes:
+    out = BytesIO()
+    _Pickler(out, 5).dump(value)
+    return out.getvalue()
+
+
+# --------------------------------------------------------------------------- comparing
+
+
+def difference_elsewhere(request: Request) -> str | None:
+    """Say in what two processes differ; None if in nothing, or if it cannot be told."""
+    written = [told for told in _written(request) if told]
+    for one, other in pairwise(written):
+        if found := _first_difference(one, other):
+            return found
+    return None
+
+
+def _first_difference(one: Sequence[Told], other: Sequence[Told]) -> str | None:
+    for left, right in zip(one, other, strict=False):
+        for name in left.answers:
+            mine, others = left.answers[name], right.answers.get(name)
+            if left.state == right.state and mine != others:
+                return _message(name, left.state, mine, str(others))
+    return None
+
+
+def _message(name: str, state: str, one: str, other: str) -> str:
+    about = f" about {state}" if state else ""
+    return (
+        f"{name} was asked{about} in two processes, and answered {one} in one and {other} in the "
+        "other: the hash of a text, the order of a set or the address of an object decides. A "
+        "verdict would hold for one process alone, and a counterexample could not be run again. "
+        "Go through sorted(...) of a set, or use a tuple, or a Map over a Domain; compare values "
+        "by ==, and take nothing from the text of an object that does not say what it is"
+    )
+
+
+def _written(request: Request) -> list[list[Told]]:
+    """Let processes write down what they find, at the same time; empty for one that cannot."""
+    with tempfile.TemporaryDirectory(prefix="streamproof-") as directory:
+        place = Path(directory) / "request"
+        place.write_bytes(pickle.dumps(request))
+        outputs = [Path(directory) / f"{number}" for number, _ in enumerate(SEEDS)]
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            for number, output in enumerate(outputs):
+                started.append(_start(str(place), number, output))
+            end = time.monotonic() + SECONDS_MAX
+            for process in started:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, end - time.monotonic()))
+        except OSError:  # no more processes, or no Python: nothing can be compared
+            return []
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+        return [_read(output) for output in outputs]
+
+
+def _start(place: str, number: int, output: Path) -> subprocess.Popen[bytes]:
+    program = _PROGRAM.format(path=sys.path) + _CALL.format(place=place, number=number)
+    with output.open("wb") as out:
+        return subprocess.Popen(  # noqa: S603 - Python itself, with a text of our own
+            [sys.executable, "-c", program],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONHASHSEED": str(SEEDS[number]), CHILD: "1"},
+        )
+
+
+def _read(output: Path) -> list[Told]:
+    """Read what a process has written, as far as it came."""
+    lines = output.read_text(encoding="utf-8").split("\n")[:-1]
+    return [Told(*json.loads(line)) for line in lines]

@@ -1,0 +1,159 @@
+"""Evident code: what answers alike in every process, as can be seen from what it names.
+
+Numbers, records, maps, and functions that are written with these know nothing of hashes, addresses
+or the order of a set. Whoever uses none but them need not be asked in another process. A name that
+is not known to be harmless is none of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import dis
+import functools
+import itertools
+import math
+import operator
+import typing
+from abc import ABCMeta
+from enum import Enum, EnumType
+from types import (
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+    UnionType,
+)
+from typing import Any
+
+import streamproof.lang as language
+from streamproof.lang.errors import StreamproofError
+from streamproof.lang.impure import roots_of
+from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.reached import Reached, is_special, reached_from
+from streamproof.lang.trace import field_sorts, state_sort_of
+
+_BUILTINS = frozenset((
+    abs, all, any, bool, dict, divmod, enumerate, filter, int, isinstance, issubclass, iter, len,
+    list, map, max, min, next, pow, property, range, reversed, round, slice, sorted, sum, super,
+    tuple, zip, staticmethod, classmethod, object,
+))  # fmt: skip
+_LIBRARY = frozenset((
+    dataclasses.replace, dataclasses.dataclass, dataclasses.field, functools.reduce,
+    functools.partial, functools.wraps, functools.cached_property, itertools.chain,
+    itertools.combinations, itertools.pairwise, itertools.permutations, itertools.product,
+    itertools.islice, itertools.repeat, math.prod, math.gcd, operator.add, operator.and_,
+    operator.eq, operator.mul, operator.ne, operator.or_, operator.sub, typing.cast,
+    typing.assert_never, typing.NamedTuple, typing.overload,
+))  # fmt: skip
+_METACLASSES = (type, EnumType, ABCMeta)
+_SCALARS = (type(None), bool, int, float, str, bytes, range, type(...), type(NotImplemented))
+_HARMLESS = (ModuleType, MemberDescriptorType, Enum, language.Element)
+_OF_TYPES = (GenericAlias, UnionType, typing.TypeVar, type(typing.Any), type(list[int]))
+_MAKES_SETS = ("BUILD_SET", "SET_ADD", "SET_UPDATE", "IMPORT_NAME", "IMPORT_FROM", "FORMAT_VALUE")
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_OF_INSTANCES = ("__init__", "__post_init__", "__new__", "__setattr__", "__class__")
+_NOT_KNOWN = object()
+
+
+def is_evident(cls: type[Any]) -> bool:
+    """Tell whether all that a model's methods may run evidently answers alike in every process."""
+    return _is_evident(cls)  # type: ignore[arg-type] # a class does hash
+
+
+@functools.cache
+def _is_evident(cls: Any) -> bool:
+    try:
+        state_sort_of(cls)
+        list(field_sorts(cls))
+    except (StreamproofError, NameError):
+        return False  # a value of any class, a set among them
+    parts = list(reached_from(cls, roots_of(cls)))
+    codes = {part.code for part in parts}
+    return all(_Looks(part, codes).is_evident() for part in parts)
+
+
+class _Looks:
+    """Looks at what one function names.
+
+    Parameters
+    ----------
+    codes : all that was reached, and is looked at, too
+    """
+
+    def __init__(self, part: Reached, codes: set[CodeType]) -> None:
+        self.part, self.codes = part, codes
+
+    def is_evident(self) -> bool:
+        """Tell whether nothing in the function may differ between processes."""
+        if not all(self._is_known(value) for _, value in self.part.values):
+            return False
+        instructions = list(dis.get_instructions(self.part.code))
+        following = [*instructions[1:], None]
+        return all(map(self._is_harmless, instructions, following))
+
+    def _is_harmless(self, instruction: dis.Instruction, after: dis.Instruction | None) -> bool:
+        value = instruction.argval
+        match instruction.opname:
+            case "LOAD_CONST" if isinstance(value, frozenset):
+                return after is not None and after.opname == "CONTAINS_OP"
+            case "LOAD_CONST" if isinstance(value, str):
+                return not is_special(value)
+            case name if name in _MAKES_SETS:
+                return False
+            case name if name in _ATTRIBUTES:
+                return not is_special(value) or value in _OF_INSTANCES
+            case name if name in _LOADS and value not in self.part.names:
+                return name == "LOAD_DEREF" or self._is_known(getattr(builtins, value, _NOT_KNOWN))
+            case _:
+                return True
+
+    def _is_known(self, value: Any) -> bool:
+        """Tell whether a value is harmless, and so is what it holds."""
+        kind: Any = type(value)
+        if kind in _SCALARS or isinstance(value, _HARMLESS):
+            return True  # a module gives what is named, which is looked at itself
+        if isinstance(value, type):
+            return self._is_known_class(value)
+        for name in ("fget", "func", "__func__", "__wrapped__"):
+            value = getattr(value, name, None) or value
+        if isinstance(value, FunctionType):
+            return self._is_known_function(value)
+        if isinstance(value, list | tuple):
+            return all(map(self._is_known, value))
+        if isinstance(value, dict | MappingProxyType):
+            return all(map(self._is_known, (*value.keys(), *value.values())))
+        if isinstance(value, language.Domain):
+            return all(map(self._is_known, value.elements))
+        if isinstance(value, language.Map):
+            return all(self._is_known(entry) for _, entry in value.items())
+        if self._is_known_class(kind) and dataclasses.is_dataclass(value):
+            return all(self._is_known(getattr(value, f.name)) for f in dataclasses.fields(value))
+        return isinstance(value, _OF_TYPES) or _is_listed(value)
+
+    def _is_known_class(self, cls: type[Any]) -> bool:
+        if cls in _BUILTINS | _LIBRARY or issubclass(cls, BaseException | Enum):
+            return cls not in (RecursionError, MemoryError)
+        if cls.__module__.startswith(f"{language.__name__}."):
+            return True
+        is_plain = type(cls) in _METACLASSES and cls.__flags__ & _MADE_IN_PYTHON
+        return bool(is_plain and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple)))
+
+    def _is_known_function(self, function: FunctionType) -> bool:
+        if function.__code__ in self.codes or _is_listed(function):
+            return True
+        origin = origin_of(function.__code__)
+        return origin is Origin.LANGUAGE or origin is Origin.GENERATED
+
+
+_MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _is_listed(value: Any) -> bool:
+    try:
+        return value in _BUILTINS or value in _LIBRARY
+    except TypeError:
+        return False
