@@ -7,6 +7,7 @@ otherwise another time, and the tracer would take the answer of one moment for a
 
 from __future__ import annotations
 
+import builtins
 import datetime as dt
 import dis
 import functools
@@ -14,9 +15,17 @@ import pathlib
 import random
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
+from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
 from streamproof.lang.reached import Reached, is_special, kept_in, reached_from
@@ -26,16 +35,23 @@ _MODULES = (
     "random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile", "gc",
     "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
     "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
-    "_warnings",
+    "_warnings", "platform", "linecache", "email.utils",
 )  # fmt: skip
 _OF_SYS = (
     "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",
-    "modules", "getsizeof", "exc_info",
+    "modules", "getsizeof", "exc_info", "argv", "orig_argv", "flags", "path", "executable",
+    "stdin",
 )  # fmt: skip
 _BUILTINS = (
     "hash", "id", "open", "input", "globals", "locals", "eval", "exec", "compile",
     "__import__",
 )  # fmt: skip
+_OF_LIBRARIES = (
+    "io.open", "_io.open", "_io.FileIO", "codecs.open", "tokenize.open", "gzip.open", "bz2.open",
+    "lzma.open", "logging.LogRecord", "logging.makeLogRecord", "numpy.datetime64",
+)  # fmt: skip
+_WRITTEN_IN_C = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)
+_DEPTHS = ("RecursionError", "MemoryError")
 _OF_A_CACHE = ("cache_info", "cache_clear")
 _MOMENTS = ("now", "utcnow", "today")
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range)
@@ -58,7 +74,8 @@ def require_pure(cls: type[Any]) -> None:
 @functools.cache
 def _require_pure(cls: Any) -> None:
     for part in reached_from(cls, roots_of(cls)):
-        for line, what, instead in (*_impurities(part), *find_use_of_order(part, cls)):
+        seen = (*_impurities(part), *find_use_of_order(part, cls), *find_text_of_address(part, cls))
+        for line, what, instead in seen:
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, so it may answer "
                 "otherwise when it is asked again, or in another process: a verdict would hold for "
@@ -102,11 +119,13 @@ def _done_by(part: Reached, instruction: dis.Instruction, owner: Any) -> Iterato
             yield f"changes {name}, which is outside of the model", _IN_STATE
         case "LOAD_GLOBAL" if name in _BUILTINS and name not in part.names:
             yield f"calls {name}", _INSTEAD_OF[name]
+        case "LOAD_GLOBAL" if name in _DEPTHS and name not in part.names:
+            yield f"looks for a {name}, which depends on who calls", _NO_DEPTH
         case "LOAD_ATTR" | "LOAD_METHOD" if name in _OF_A_CACHE:
             yield f"asks a cache for {name}", _IN_STATE
         case "LOAD_ATTR" | "LOAD_METHOD" if name in _OF_SYS and owner is sys:
             yield f"uses sys.{name}", _IN_STATE
-        case "LOAD_ATTR" | "LOAD_METHOD" if name == "__hash__":
+        case "LOAD_ATTR" | "LOAD_METHOD" | "LOAD_CONST" if name == "__hash__":
             yield "calls __hash__", _NO_HASH
     if name in _MOMENTS and isinstance(owner, type) and issubclass(owner, dt.date):
         yield f"calls {owner.__name__}.{name}", _AS_PARAMETER
@@ -131,18 +150,32 @@ def _source(value: Any) -> str | None:
             return "a source of random numbers"
     if hasattr(type(value), "__next__"):
         return f"the iterator {value!r}, which goes on at each call"
+    return _of_the_process(value) or _of_a_library(value)
+
+
+def _of_the_process(value: Any) -> str | None:
+    """Name what is another one in each process."""
+    if value is sys.argv or value is sys.flags:
+        return "what the program was started with"
+    name = getattr(value, "__name__", None) if isinstance(value, _WRITTEN_IN_C) else None
+    if name == "__hash__":
+        return "__hash__, of a value whose hash may be another one in each process"
+    is_pythons = name in _BUILTINS and getattr(builtins, str(name), None) is value
+    return f"{name}()" if is_pythons else None
+
+
+def _of_a_library(value: Any) -> str | None:
     is_function = isinstance(value, BuiltinFunctionType | FunctionType | MethodType | type)
-    owner_name = getattr(value if is_function else type(value), "__module__", None)
-    if owner_name == "sys" and getattr(value, "__name__", "") in _OF_SYS:
-        return f"sys.{value.__name__}"
-    if owner_name in _MODULES:
-        return f"{owner_name}.{getattr(value, '__name__', type(value).__name__)}"
-    return None
+    owner = getattr(value if is_function else type(value), "__module__", None)
+    name = getattr(value, "__name__", type(value).__name__)
+    is_impure = owner in _MODULES or (owner == "sys" and name in _OF_SYS)
+    return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None
 
 
 _AS_PARAMETER = "Make what it gives a parameter of the action, over a Domain of all that may come"
 _IN_STATE = "Let it be a field of the state, which an action gives anew"
 _NO_HASH = "Compare values by ==, or give each a number in a Map or a field"
+_NO_DEPTH = "Count how deep it goes, in a parameter, and `require` that it is not too deep"
 _INSTEAD_OF = {
     "hash": _NO_HASH,
     "id": _NO_HASH,

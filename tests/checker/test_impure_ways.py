@@ -7,12 +7,19 @@ Each way here was EXHAUSTED by the reference engine, though it ends otherwise no
 
 from __future__ import annotations
 
+import builtins
+import codecs
 import contextvars
 import ctypes
+import email.utils
 import functools
 import gc
+import io
 import itertools
+import linecache
+import logging
 import operator
+import platform
 import queue
 import sys
 import time
@@ -22,12 +29,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from streamproof.checker import check
 from streamproof.checker import reference as plain
 from streamproof.lang import Domain, Element, Map, Model
-from streamproof.lang.impure import ImpureModel
+from streamproof.lang.impure import ImpureModel, require_pure
 from streamproof.lang.model import action, always, init
 from streamproof.models.verdict import Status
 
@@ -193,6 +201,87 @@ def test_what_is_impure_is_found_wherever_it_is_kept(way):
 
     with pytest.raises(ImpureModel):
         check(Impure(), engine=plain.explore)
+
+
+class Silent:
+    """Does not say what it is, so that Python writes its address."""
+
+
+SILENT, HASH, HASH_OF_TEXTS, ARGUMENTS = Silent(), "x".__hash__, str.__hash__, sys.argv
+HASHES = {"h": hash}
+SILENT_ROWS = [("a", SILENT)]
+
+
+def simple() -> int:
+    return 1
+
+
+def depth() -> int:
+    try:
+        return 1 + depth()
+    except RecursionError:
+        return 0
+
+
+OF_THE_PROCESS: dict[str, Callable[[], Any]] = {
+    "a hash by its module": lambda: builtins.hash("x"),
+    "a hash in a table": lambda: HASHES["h"]("x"),
+    "a bound hash": lambda: HASH(),
+    "the hash of a class": lambda: HASH_OF_TEXTS("x"),
+    "a hash by its name": lambda: operator.methodcaller("__hash__")("x"),
+    "the text of an object": lambda: repr(SILENT)[-4:],
+    "the text of a table": lambda: str(SILENT_ROWS)[-4:],
+    "the text of a function": lambda: str(simple)[-4:],
+    "a formatted object": lambda: f"{SILENT}"[-4:],
+    "an object that is asked for its text": lambda: SILENT.__repr__()[-4:],
+    "the arguments": lambda: tuple(sys.argv),
+    "the arguments by another name": lambda: len(ARGUMENTS),
+    "the flags": lambda: sys.flags.hash_randomization,
+    "the machine": lambda: platform.node(),
+    "a file": lambda: io.open("/proc/self/stat").read(),  # noqa: SIM115, UP020
+    "a file that is decoded": lambda: codecs.open("/proc/self/stat").read(),  # noqa: SIM115
+    "a line of a file": lambda: linecache.getline("/etc/hostname", 1),
+    "the local time": lambda: email.utils.localtime().second,
+    "numpy's time": lambda: np.datetime64("now"),
+    "a record of a log": lambda: logging.LogRecord("a", 1, "b", 1, "", (), None).msecs,
+    "how deep it may go": lambda: depth(),
+}
+
+
+@pytest.mark.parametrize("way", OF_THE_PROCESS.values(), ids=OF_THE_PROCESS)
+def test_what_is_another_one_in_each_process_is_found_in_the_code(way):
+    class Impure(Counts):
+        @action
+        def step(self, s: Count) -> Count:
+            return Count(1 - s.n) if way() is not None else s
+
+    with pytest.raises(ImpureModel, match=r"test_impure_ways.py:\d+\)"):
+        require_pure(Impure)
+
+
+class Speaking:
+    def __repr__(self) -> str:
+        return "speaking"
+
+
+SPEAKING = Speaking()
+PURE: dict[str, Callable[[], Any]] = {
+    "an object that says what it is": lambda: repr(SPEAKING)[0],
+    "a text of numbers": lambda: f"{KEYS['a']}"[0],
+    "a reason with an object": lambda: f"{SILENT} is not well",
+    "numbers of a library": lambda: np.int64(1) + len(codecs.encode("a", "utf-8")),
+    "what is a constant of Python": lambda: sys.maxsize > 0,
+}
+
+
+@pytest.mark.parametrize("way", PURE.values(), ids=PURE)
+def test_what_is_the_same_in_each_process_is_not_refused(way):
+    class Same(Counts):
+        @action
+        def step(self, s: Count) -> Count:
+            return Count(1 - s.n) if way() is not None else s
+
+    require_pure(Same)
 
 
 class Place(Element): ...
