@@ -2,8 +2,9 @@
 
 Comparing a traced form with the code takes seconds for each class of models, and is what
 tests/translation is about. Asking a model in other processes takes a second for each size, and is
-what tests/checker/test_elsewhere.py is about. Asking the methods of a protocol's model twice in 64 states takes half a
-second, and is what tests/checker is about; an impure method shows almost at once.
+what tests/checker/test_elsewhere.py is about. Asking the methods of a protocol's model twice in 64
+states takes half a second, and is what tests/checker is about; an impure method shows almost at
+once.
 """
 
 from __future__ import annotations

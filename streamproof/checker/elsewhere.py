@@ -48,7 +48,7 @@ def require_same_elsewhere(model: Model[Any]) -> None:
     ------
     ImpureModel : if two processes differ in an answer
     """
-    if CHILD in os.environ or is_evident(type(model)):
+    if CHILD in os.environ or is_evident(model):
         return
     request = request_for(model)
     if request is None:

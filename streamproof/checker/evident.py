@@ -31,8 +31,11 @@ from typing import Any
 import streamproof.lang as language
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.impure import roots_of
+from streamproof.lang.model import Model
+from streamproof.lang.named import trees_of
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.reached import Reached, is_special, reached_from
+from streamproof.lang.set_order import reads_text
 from streamproof.lang.trace import field_sorts, state_sort_of
 
 _BUILTINS = frozenset((
@@ -51,17 +54,27 @@ _LIBRARY = frozenset((
 _METACLASSES = (type, EnumType, ABCMeta)
 _SCALARS = (type(None), bool, int, float, str, bytes, range, type(...), type(NotImplemented))
 _HARMLESS = (ModuleType, MemberDescriptorType, Enum, language.Element)
+_ELEMENTS = (language.Element, Enum, str, int)
 _OF_TYPES = (GenericAlias, UnionType, typing.TypeVar, type(typing.Any), type(list[int]))
-_MAKES_SETS = ("BUILD_SET", "SET_ADD", "SET_UPDATE", "IMPORT_NAME", "IMPORT_FROM", "FORMAT_VALUE")
+_MAKES_SETS = ("BUILD_SET", "SET_ADD", "SET_UPDATE", "IMPORT_NAME", "IMPORT_FROM")
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _OF_INSTANCES = ("__init__", "__post_init__", "__new__", "__setattr__", "__class__")
 _NOT_KNOWN = object()
 
 
-def is_evident(cls: type[Any]) -> bool:
+def is_evident(model: Model[Any]) -> bool:
     """Tell whether all that a model's methods may run evidently answers alike in every process."""
-    return _is_evident(cls)  # type: ignore[arg-type] # a class does hash
+    values = (getattr(model, field.name) for field in dataclasses.fields(model))
+    cls: Any = type(model)
+    return _is_evident(cls) and all(map(_has_plain_elements, values))
+
+
+def _has_plain_elements(value: Any) -> bool:
+    """Tell whether a constant's domains, if it has any, are of elements that have no parts."""
+    domains = value.domains if isinstance(value, language.Map) else (value,)
+    known = (domain.elements for domain in domains if isinstance(domain, language.Domain))
+    return all(isinstance(element, _ELEMENTS) for elements in known for element in elements)
 
 
 @functools.cache
@@ -71,9 +84,11 @@ def _is_evident(cls: Any) -> bool:
         list(field_sorts(cls))
     except (StreamproofError, NameError):
         return False  # a value of any class, a set among them
-    parts = list(reached_from(cls, roots_of(cls)))
+    roots = roots_of(cls)
+    parts = list(reached_from(cls, roots))
     codes = {part.code for part in parts}
-    return all(_Looks(part, codes).is_evident() for part in parts)
+    asked = {getattr(root, "__code__", None) for root in roots}
+    return all(_Looks(part, codes, tells=part.code in asked).is_evident() for part in parts)
 
 
 class _Looks:
@@ -82,10 +97,11 @@ class _Looks:
     Parameters
     ----------
     codes : all that was reached, and is looked at, too
+    tells : whether the function is asked by a search, which reads no text of it
     """
 
-    def __init__(self, part: Reached, codes: set[CodeType]) -> None:
-        self.part, self.codes = part, codes
+    def __init__(self, part: Reached, codes: set[CodeType], *, tells: bool) -> None:
+        self.part, self.codes, self.tells = part, codes, tells
 
     def is_evident(self) -> bool:
         """Tell whether nothing in the function may differ between processes."""
@@ -102,6 +118,8 @@ class _Looks:
                 return after is not None and after.opname == "CONTAINS_OP"
             case "LOAD_CONST" if isinstance(value, str):
                 return not is_special(value)
+            case "FORMAT_VALUE":
+                return self.tells and not any(map(reads_text, trees_of(self.part.code)))
             case name if name in _MAKES_SETS:
                 return False
             case name if name in _ATTRIBUTES:

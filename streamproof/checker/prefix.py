@@ -89,39 +89,48 @@ def stop_loading() -> None:
 
 def tell(model: Model[Any]) -> Iterator[Told]:
     """Say of the first states what every method answers: initial states first, level by level."""
-    starts = list(itertools.islice(model.initial_states(), STATES_MAX))
-    yield Told("", {"@init": _shown(text_of(starts))})
-    found = {text_of(state): state for state in starts}
-    level, told, calls = dict(found), 0, 0
+    text, given = _answer(lambda: list(itertools.islice(model.initial_states(), STATES_MAX)))
+    yield Told("", {"@init": _shown(text)})
+    asker = _Asker(model)
+    level = {text_of(state): state for starts in given for state in starts}
+    found, told, calls = set(level), 0, 0
     while level:
         following: dict[str, Any] = {}
         for text in sorted(level):
             if told == STATES_MAX or calls > CALLS_MAX:
                 return
-            answers, targets = _answers(model, level[text])
+            answers, targets = asker.answers(level[text])
             yield Told(_shown(text), answers)
             told, calls = told + 1, calls + len(answers)
-            for target in targets:
-                name = text_of(target)
+            for name, target in targets:
                 if name not in found:
-                    found[name] = following[name] = target
+                    found.add(name)
+                    following[name] = target
         level = following
 
 
-def _answers(model: Model[Any], state: Any) -> tuple[dict[str, str], list[Any]]:
-    """Ask everything of a state; give what was answered, and the states that follow."""
-    answers: dict[str, str] = {}
-    targets: list[Any] = []
-    for role in _PROPERTIES:
-        for name, ask in _calls(model, role):
-            answers[name], _ = _answer(ask, state, read=truth_of)
-    steps = list(_calls(model, Role.EVERY_STEP))
-    for name, act in _calls(model, Role.ACTION):
-        answers[name], reached = _answer(act, state)
-        targets += reached
-        for step, ask in steps if reached else ():
-            answers[f"{step} behind {name}"], _ = _answer(ask, state, *reached, read=truth_of)
-    return answers, targets
+class _Asker:
+    """Asks all methods of a model, with all their arguments."""
+
+    def __init__(self, model: Model[Any]) -> None:
+        self.properties = [call for role in _PROPERTIES for call in _calls(model, role)]
+        self.steps = list(_calls(model, Role.EVERY_STEP))
+        self.actions = list(_calls(model, Role.ACTION))
+
+    def answers(self, state: Any) -> tuple[dict[str, str], list[tuple[str, Any]]]:
+        """Ask everything of a state; give what was answered, and the states that follow by text."""
+        answers: dict[str, str] = {}
+        targets: list[tuple[str, Any]] = []
+        for name, ask in self.properties:
+            answers[name] = _shown(_answer(ask, state, read=truth_of)[0])
+        for name, act in self.actions:
+            text, reached = _answer(act, state)
+            answers[name] = _shown(text)
+            targets += [(text, target) for target in reached]
+            for step, ask in self.steps if reached else ():
+                said = _answer(ask, state, *reached, read=truth_of)[0]
+                answers[f"{step} behind {name}"] = _shown(said)
+        return answers, targets
 
 
 def _calls(model: Model[Any], role: Role) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -140,7 +149,7 @@ def _answer(
     """Give what a method answers, or how it ends, as text; and the answer, if there is one."""
     try:
         answer = read(ask(*states))
-        return _shown(text_of(answer)), [answer]
+        return text_of(answer), [answer]
     except Disabled:
         return "that it is disabled", []
     except Exception as error:  # noqa: BLE001 - the search reports it

@@ -31,6 +31,7 @@ _OF_THE_LIBRARY = (
     "takewhile", "zip_longest", "from_iterable",
 )  # fmt: skip
 _METHODS_THAT_SHOW = ("join", "extend", "fromkeys", *_OF_THE_LIBRARY)
+_PARTS_OF_REASONS = (ast.IfExp, ast.BoolOp, ast.BinOp, ast.FormattedValue, ast.JoinedStr, ast.Dict)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 Handed: TypeAlias = tuple[tuple[CodeType, str], ...]
 """Functions that were given a set, and the parameters that they call it by."""
@@ -214,9 +215,15 @@ class _Finder:
         return any(True for tree in trees_of(code) for _ in finder.uses(tree))
 
 
+def reads_text(tree: ast.AST) -> bool:
+    """Tell whether a function looks at a text that it has formatted."""
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    return any(is_read(text, parents) for text in parents if isinstance(text, ast.JoinedStr))
+
+
 def is_read(text: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """Tell whether a function looks at a text that it has made, instead of telling a reason."""
-    while isinstance(parents.get(text), ast.IfExp | ast.BinOp | ast.JoinedStr | ast.Dict):
+    while isinstance(parents.get(text), _PARTS_OF_REASONS):
         text = parents[text]
     return not isinstance(parents.get(text), ast.Return | ast.Raise | ast.Assert | ast.Lambda)
 
