@@ -158,7 +158,10 @@ class _Looks:
         if cls.__module__.startswith(f"{language.__name__}."):
             return True
         is_plain = type(cls) in _METACLASSES and cls.__flags__ & _MADE_IN_PYTHON
-        return bool(is_plain and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple)))
+        return bool(
+            is_plain
+            and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple | language.Element))
+        )
 
     def _is_known_function(self, function: FunctionType) -> bool:
         if function.__code__ in self.codes or _is_listed(function):
