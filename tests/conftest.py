@@ -30,6 +30,7 @@ FIRST = (
     "spark/faults/test_crashes.py",
     "models/test_chandy_lamport.py",
     "models/test_dpc.py",
+    "checker/test_elsewhere.py",
     "checker/test_simulate.py",
     "checker/native/test_agreement.py",
     "checker/native/test_widths.py",

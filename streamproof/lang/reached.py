@@ -173,7 +173,7 @@ class _Reader:
         owner: Any = None  # the module that the instruction before has loaded, if it did
         for instruction in dis.get_instructions(code):
             found: tuple[Any, ...] = ()
-            if instruction.opname in _BY_NAME and instruction.argval in names:
+            if instruction.opname in _BY_NAME and _is_users(instruction.argval, names):
                 found = (names[instruction.argval],)
             elif instruction.opname in _OF_VALUES:
                 found = tuple(self._attributes(code, owner, instruction.argval))
@@ -192,6 +192,11 @@ class _Reader:
         yield getattr(self.cls, name, None)
         for base in (*bases, *self.classes):
             yield vars(base).get(name)
+
+
+def _is_users(name: str, names: Mapping[str, Any]) -> bool:
+    """Tell whether a name stands for something, and is not pytest's own, which an `assert` has."""
+    return name in names and not name.startswith("@py")
 
 
 def kept_in(value: Any) -> Iterator[Any]:
