@@ -16,7 +16,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import DiskFailed, sync_directory, sync_files, sync_tree, temporary_sibling
+from streamproof.disk import (
+    DiskFailed,
+    make_directory,
+    sync_directory,
+    sync_files,
+    sync_tree,
+    temporary_sibling,
+)
 from streamproof.spark_bindings.durable import (
     as_written,
     link_or_copy,
@@ -220,6 +227,7 @@ class Checkpoint:
         names += [Path(kind, f".{name}.crc") for kind, name in logs]
         names += [Path("metadata"), Path(".metadata.crc")]
         there = [file for file in map(self.path.joinpath, names) if file.exists()]
+        make_directory(self.path)  # which Spark has made; its name may be lost, too
         sync_files([*there, self.path])
 
     def acknowledged(self, channel: ChannelName) -> Position:
