@@ -16,7 +16,6 @@ import pytest
 from streamproof.checker import check
 from streamproof.checker.counterexample import WrongState
 from streamproof.checker.engines import EngineName, engine_of
-from streamproof.checker.native.code import program
 from streamproof.checker.reach import reach
 from streamproof.lang import Domain, Element, Map, Model, Range, WrongDefinition, require
 from streamproof.lang.impure import ImpureModel
@@ -26,13 +25,6 @@ from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 
 ENGINES = list(EngineName)
-
-
-@pytest.fixture(autouse=True)
-def compiled_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the code of models be generated anew: what is kept may be of another generator."""
-    monkeypatch.setattr(program, "kept", lambda _: None)
-    monkeypatch.setattr(program, "keep", lambda *_: None)
 
 
 def refuted(model: Model[Any], engine: EngineName) -> tuple[str, int]:

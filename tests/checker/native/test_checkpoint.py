@@ -168,7 +168,7 @@ def test_another_model_size_or_version_is_refused(place, monkeypatch):
         for resume in (True, False):
             with pytest.raises(CheckpointRefused, match=told):
                 explore(other, checkpoint=Checkpoint(place, resume=resume))
-    monkeypatch.setattr(manifest, "VERSION", 99)
+    monkeypatch.setattr(manifest, "generator_digest", lambda: "99")
     with pytest.raises(CheckpointRefused, match=r"written by streamproof .*, and this is .* 99"):
         go_on(lights(), place)
     monkeypatch.setattr(manifest, "FORMAT", 99)

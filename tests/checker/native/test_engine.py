@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -12,9 +13,9 @@ from streamproof.checker import Limits, check, engines
 from streamproof.checker.engines import EngineName, engine_of, explore
 from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.native import search
-from streamproof.checker.native.code import codegen
+from streamproof.checker.native.code import codegen, program
 from streamproof.checker.native.code.machine_code import keep, kept
-from streamproof.checker.native.code.program import Program
+from streamproof.checker.native.code.program import Program, generator_digest
 from streamproof.checker.native.code.terms import Terms
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.partition import Partition, reserve
@@ -258,3 +259,22 @@ def test_a_search_tells_of_its_progress():
     assert told
     assert told[-1].distinct >= told[0].distinct
     ignore(told[-1])
+
+
+def test_code_of_another_generator_is_not_used(monkeypatch):
+    model = Lights(Domain(Bit, 3), 3)
+    asked: list[str] = []
+    written: list[str] = []
+    monkeypatch.setattr(program, "kept", asked.append)
+    monkeypatch.setattr(program, "keep", lambda key, *_: written.append(key))
+    Program(model, {"count": (0, 3)})
+    generator_digest.cache_clear()
+    with monkeypatch.context() as changed:
+        changed.setattr(Path, "read_bytes", lambda file: file.name.encode())
+        Program(model, {"count": (0, 3)})
+    generator_digest.cache_clear()
+    Program(model, {"count": (0, 3)})
+    first, other, last = asked
+    assert asked == written
+    assert first != other
+    assert first == last

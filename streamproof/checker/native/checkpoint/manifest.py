@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from streamproof import __version__
 from streamproof.checker.native.checkpoint.files import MANIFEST, TEMPORARY
-from streamproof.checker.native.code.program import VERSION, form_of
+from streamproof.checker.native.code.program import form_of, generator_digest
 from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
@@ -56,7 +56,7 @@ class Owner:
         Untraceable, WrongDefinition : if it cannot be traced
         """
         return cls(
-            f"streamproof {__version__}, engine {VERSION}",
+            f"streamproof {__version__}, engine {generator_digest()}",
             type(model).__name__,
             _digest(form_of(trace_model(type(model)))),
             {name: show(value) for name, value in fields_of(model)},

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,13 @@ STATES = (WORDS, COUNT)
 """Packed states, and how many of them count."""
 FIRST = (COUNT, COUNT, *STATES)
 """What the functions give and take that find the first of some states."""
-VERSION = 15
-"""Raised when the same model would be compiled to something else."""
+
+
+@functools.cache
+def generator_digest() -> str:
+    """Give a digest of what writes the code: the same model may be compiled to something else."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 class Program:
@@ -187,7 +193,7 @@ class Program:
     def _key(self, symmetry: bool) -> str:
         """Tell apart whatever would be compiled differently."""
         form = form_of(self.encoder.traced)
-        parts = (VERSION, form, self.encoder.constants, self.cells, tuple(self.initial))
+        parts = (generator_digest(), form, self.encoder.constants, self.cells, tuple(self.initial))
         return "\n".join(map(repr, (*parts, symmetry, self.is_rolled)))
 
     def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
