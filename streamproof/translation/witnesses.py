@@ -26,7 +26,7 @@ SMALL, LARGE = (0, 8), (-(2**40), 2**40)
 """Bounds on all numbers."""
 RLIMIT, RLIMIT_LAST = 400_000, 4_000_000
 """Z3's own steps for one question, and when it is asked once more what it gave up on."""
-SIZE_MAX, COUNTED_MAX = 6, 40
+SIZE_MAX, COUNTED_MAX = 6, 64
 """Elements of every domain, at most; and where as many are counted."""
 REFUSED_MAX = 8
 """Solutions of one question that the classes of a model may refuse to be built from."""
@@ -150,16 +150,31 @@ class Wish:
 
 
 def _counted(exprs: Iterable[Expr]) -> dict[str, int]:
-    """Say how many elements may be counted of each domain: the largest number there is, and one."""
-    parts = {part for expr in exprs for part in _parts(expr)}
-    numbers = [part.value for part in parts if isinstance(part, Const) and type(part.value) is int]
-    return {
-        variable.sort.name: 1 + max(numbers, default=2)
-        for part in parts
-        if isinstance(part, Quantified) and part.kind == "count"
-        for variable in part.variables
-        if isinstance(variable.sort, ElementSort)
-    }
+    """Say how many elements may be counted of each domain: as a comparison asks for, and one."""
+    found: dict[str, int] = {}
+    for part in {part for expr in exprs for part in _parts(expr)}:
+        if not (isinstance(part, Apply) and part.operator in ("eq", "lt", "le")):
+            continue
+        beside = list(_beside_counts(part))
+        names = {n.sort.name for c in beside if isinstance(c, Quantified) for n in _elements(c)}
+        numbers = [c.value for c in beside if isinstance(c, Const) and type(c.value) is int]
+        for name in names:
+            found[name] = max(found.get(name, 3), 1 + sum(map(abs, numbers)))
+    return found
+
+
+def _beside_counts(expr: Expr) -> Iterator[Expr]:
+    """List what a comparison is made of, with each count as one part."""
+    if isinstance(expr, Apply):
+        for part in expr.arguments:
+            yield from _beside_counts(part)
+    else:
+        yield expr
+
+
+def _elements(count: Quantified) -> Iterator[Any]:
+    if count.kind == "count":
+        yield from (v for v in count.variables if isinstance(v.sort, ElementSort))
 
 
 def _parts(expr: Expr) -> set[Expr]:
@@ -193,7 +208,8 @@ class Search:
     def points(self, wish: Wish) -> Iterator[tuple[Point, bool]]:
         """Find points at which a wish holds, the best last; none if it holds nowhere.
 
-        Where something is counted, a point may miss it.
+        Where something is counted, a point may miss it, and no other one may follow: then it holds
+        at no size up to the largest number that is counted.
 
         Returns
         -------
@@ -218,12 +234,12 @@ class Search:
             yield point, not counted
             if not counted:
                 return
-            sizes = {n: max(len(d), counted.get(n, 0)) for n, d in point.place.domains.items()}
-            if max(sizes.values()) <= COUNTED_MAX:
-                yield from tried.first([(wish.plainly, sizes, SMALL)], wish)
+            yield from tried.first(_counting(self.shape, wish, point, counted), wish)
         if not tried.is_found:
             yield from tried.first(self._large(wish), wish)
-        if not tried.is_found and tried.gave_up is not None:
+        if tried.is_found:
+            return
+        if tried.gave_up is not None:
             raise tried.gave_up
 
     def _large(self, wish: Wish) -> Iterator[_Try]:
@@ -243,6 +259,20 @@ class Search:
         if key not in self._asked:
             self._asked[key] = Witnesses(self.shape, size, numbers)
         return self._asked[key]
+
+
+def _counting(shape: Shape, wish: Wish, point: Point, counted: Mapping[str, int]) -> Iterator[_Try]:
+    """List sizes up to the largest number that is counted, beside what a point needs otherwise."""
+    sizes = {name: len(domain) for name, domain in point.place.domains.items()}
+    sorts = [*(v.sort for v in shape.variables), *(v.sort for v in wish.variables)]
+    held = {sort.name for sort in sorts if isinstance(sort, ElementSort)}
+    empty = {name: 0 for name in counted if name not in held}
+    if empty:
+        yield wish.plainly, {**sizes, **empty}, SMALL
+    needed = min(COUNTED_MAX, max(counted.values()))
+    for size in dict.fromkeys((*range(3, min(SIZE_MAX, needed) + 1), needed)):
+        larger = {name: max(size, number) for name, number in sizes.items() if name in counted}
+        yield wish.plainly, {**sizes, **larger}, SMALL
 
 
 class _Tried:

@@ -12,7 +12,7 @@ from streamproof.lang import expr as ex
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import action, always, assume, init
 from streamproof.lang.trace import trace_model
-from streamproof.translation import TracingDisagrees, TranslationUndecided, validate_model
+from streamproof.translation import TracingDisagrees, validate_model
 from streamproof.translation.units import Unit, model_units
 from streamproof.translation.witnesses import Search, Wish
 from tests.translation.seeing import is_traced
@@ -67,15 +67,6 @@ class Counting(Wide):
 
 
 @dataclass(frozen=True)
-class CountingFar(Wide):
-    """The same; and sixty full places are too many, which is more than is tried."""
-
-    @always
-    def few_are_full(self, s: State) -> bool:
-        return count(self.places, lambda p: s.full[p]) != 60
-
-
-@dataclass(frozen=True)
 class Seeing(Wide):
     """A model that sees, where the number is far, that it is traced."""
 
@@ -113,9 +104,26 @@ def test_as_much_is_counted_as_a_condition_asks_for() -> None:
     assert report.impossible == 0
 
 
-def test_more_elements_than_can_be_tried_end_without_a_verdict() -> None:
-    with pytest.raises(TranslationUndecided, match=r"few_are_full could not .* it counts more"):
-        validate_model(CountingFar(Domain(Place, 2), Domain(Copy, 2)))
+@dataclass(frozen=True)
+class CountingAll(Wide):
+    """The same; and there is a place."""
+
+    @always
+    def there_is_one(self, s: State) -> bool:
+        return count(self.places, lambda p: s.full[p] or not s.full[p]) != 0
+
+
+def test_a_domain_may_have_to_be_empty() -> None:
+    traced, unit = unit_of(CountingAll, "there_is_one")
+    form = next(form for form in traced.properties if form.name == unit.name)
+    broken = (ex.negate(form.conjuncts[0][1]),)
+    wish = Wish(broken, broken)
+    sizes = [
+        len(point.place.domains["Place"])
+        for point, is_sure in Search(unit.shape).points(wish)
+        if is_sure
+    ]
+    assert sizes == [0]
 
 
 def test_what_no_values_reach_is_told() -> None:
