@@ -1,4 +1,4 @@
-"""Whether code asks for attributes by names that stand in its text."""
+"""Whether code asks for attributes by names that stand in its text, or at least begin there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ASKING = ("getattr", "hasattr")
 
 
 def asks_by_literal_names(code: CodeType) -> bool:
-    """Tell whether each `getattr` and `hasattr` of a function is called with a literal name."""
+    """Tell whether no `getattr` or `hasattr` of a function can ask for a special name."""
     tree = parsed(code.co_filename)
     lines = [line for line, *_ in code.co_positions() if line is not None]
     if tree is None or not lines:
@@ -24,6 +24,19 @@ def asks_by_literal_names(code: CodeType) -> bool:
         match node:
             case ast.Name(name) | ast.Attribute(attr=name) if name in _ASKING:
                 asked += 1
-            case ast.Call(ast.Name(name), [_, ast.Constant(str()), *_]) if name in _ASKING:
-                named += 1
+            case ast.Call(ast.Name(name), [_, asked_for, *_]) if name in _ASKING:
+                named += _is_literal(asked_for)
     return asked == named > 0
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Tell whether a name stands there, or begins in a way that no special one does."""
+    match node:
+        case ast.Constant(str(text)):
+            return not text.startswith("__")
+        case ast.JoinedStr([ast.Constant(str(text)), *_]) | ast.BinOp(
+            ast.Constant(str(text)), ast.Add()
+        ):
+            return bool(text) and not text.startswith("_")
+        case _:
+            return False

@@ -253,7 +253,7 @@ def _about_attributes(code: CodeType, uses: list[Use]) -> Iterator[Doubt]:
     """Tell of names that are made up while code runs: they may be special ones."""
     asks = [use for use in uses if _asks_by_name(use.value)]
     if asks and not asks_by_literal_names(code):
-        what = f"it calls {asks[0].name} with a name that is no literal, which may be a special one"
+        what = f"it calls {asks[0].name} with a name that may be a special one"
         yield Doubt(asks[0].line, what, "Name the attribute: value.name")
 
 

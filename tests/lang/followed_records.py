@@ -63,6 +63,11 @@ def attribute_of_a_record(model, s, p):
     return replace(s, n=getattr(s, "n", 7) + getattr(s, "none", 7), flag=hasattr(s, "color"))
 
 
+def attribute_by_the_beginning_of_its_name(model, s, p):
+    part = "n"
+    return replace(s, n=getattr(s, f"n{part[1:]}") + getattr(s, "n" + part[1:]))
+
+
 def records_of_two_classes(model, s, p):
     wanted = Small(s.flag) if s.n > 0 else Big(s.flag)
     return replace(s, n=1 if isinstance(wanted, Small) else 2)

@@ -161,6 +161,16 @@ def name_that_is_made_up(model, s, p):
     return replace(s, flag=getattr(3, "__e" + "q__"[: 3 + len("a")])(s.n) != True)  # noqa: E712
 
 
+def name_that_ends_in_the_text(model, s, p):
+    part = "__eq"
+    return replace(s, flag=getattr(3, f"{part}__")(s.n) != True)  # noqa: E712
+
+
+def name_that_begins_as_special_ones(model, s, p):
+    part = "_eq__"
+    return replace(s, flag=getattr(3, f"_{part}")(s.n) != True)  # noqa: E712
+
+
 def asked_under_another_name(model, s, p):
     return replace(s, flag=ASKS(3, "real") == s.n)
 
