@@ -34,15 +34,13 @@ def text_of(value: Any) -> str:
         return f"{{{', '.join(sorted(map(text_of, value)))}}}"
     if cls in (tuple, list):
         return f"({', '.join(map(text_of, value))})"
-    if cls is dict:
+    if cls in (dict, Map):
         return f"{{{', '.join(f'{text_of(k)}: {text_of(v)}' for k, v in value.items())}}}"
     return _of_parts(value)
 
 
 def _of_parts(value: Any) -> str:
     cls: Any = type(value)
-    if cls is Map:
-        return f"{{{', '.join(f'{text_of(k)}: {text_of(v)}' for k, v in value.items())}}}"
     parts = parts_of(cls)
     if parts is not None:
         names = (name.removeprefix(".") for name in parts.names(value))

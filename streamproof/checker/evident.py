@@ -29,6 +29,7 @@ from types import (
 from typing import Any
 
 import streamproof.lang as language
+from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.impure import roots_of
 from streamproof.lang.model import Model
@@ -157,7 +158,7 @@ class _Looks:
             return cls not in (RecursionError, MemoryError)
         if cls.__module__.startswith(f"{language.__name__}."):
             return True
-        is_plain = type(cls) in _METACLASSES and cls.__flags__ & _MADE_IN_PYTHON
+        is_plain = type(cls) in _METACLASSES and is_made_by_running(cls)
         return bool(
             is_plain
             and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple | language.Element))
@@ -168,9 +169,6 @@ class _Looks:
             return True
         origin = origin_of(function.__code__)
         return origin is Origin.LANGUAGE or origin is Origin.GENERATED
-
-
-_MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def _is_listed(value: Any) -> bool:

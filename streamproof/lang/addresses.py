@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from streamproof.lang.named import Named, trees_of
+from streamproof.lang.named import Named, parents_in, trees_of
 from streamproof.lang.reached import Reached, kept_in
 from streamproof.lang.set_order import is_read
 
@@ -31,7 +31,7 @@ def find_text_of_address(part: Reached, cls: type[Any]) -> Iterator[tuple[int, s
 
 def _texts_in(tree: ast.AST) -> Iterator[ast.expr]:
     """List the expressions of which a text is made, and looked at."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    parents = parents_in(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Call(ast.Name(name), [shown, *_]) if name in _MAKES_TEXT:

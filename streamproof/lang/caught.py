@@ -8,23 +8,24 @@ refusal was noted. What a user raises, a guard, a claim, a missing key come alik
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any
-
-from streamproof.lang.compiled import held
 
 _OF_C = {BaseException, Exception, TypeError, AttributeError}
 _CATCHING = ("CHECK_EXC_MATCH", "CHECK_EG_MATCH", "WITH_EXCEPT_START")
 _REMEDY = "Ask for the condition beforehand, by if; or raise and catch an exception of your own"
 
 
-def caught_by(frame: FrameType, uses: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, str, str]]:
+def caught_by(
+    frame: FrameType, uses: Iterable[tuple[int, Iterable[Any]]]
+) -> Iterator[tuple[int, str, str]]:
     """Tell what the code that a frame begins to run catches, and may come otherwise.
 
     Parameters
     ----------
-    uses : what it uses from outside of itself, each with its line
+    uses : lines, and all that what is used there from outside holds
 
     Returns
     -------
@@ -36,9 +37,9 @@ def caught_by(frame: FrameType, uses: Iterable[tuple[int, Any]]) -> Iterator[tup
     if code.co_name == "__exit__":
         for kind in {type(value) for value in frame.f_locals.values()} & _OF_C:
             yield code.co_firstlineno, _catches(kind), _REMEDY
-    if any(instruction.opname in _CATCHING for instruction in dis.get_instructions(code)):
-        for line, value in uses:
-            for part in held(value):
+    if _catches_some(code):
+        for line, parts in uses:
+            for part in parts:
                 if isinstance(part, type) and part in _OF_C:
                     yield line, _catches(part), _REMEDY
 
@@ -47,8 +48,15 @@ def _catches(kind: type) -> str:
     return f"it catches {kind.__name__}, which a symbolic value raises where a plain one may not"
 
 
-def _unnamed(code: CodeType) -> Iterator[int]:
+@functools.cache
+def _catches_some(code: CodeType) -> bool:
+    return any(instruction.opname in _CATCHING for instruction in dis.get_instructions(code))
+
+
+@functools.cache
+def _unnamed(code: CodeType) -> tuple[int, ...]:
     """List lines of handlers that name no class: `except:`, or a return in `finally`."""
+    found = []
     line, before, is_named = code.co_firstlineno, "", False
     for instruction in dis.get_instructions(code):
         line = (instruction.positions.lineno if instruction.positions else None) or line
@@ -57,5 +65,6 @@ def _unnamed(code: CodeType) -> Iterator[int]:
         elif instruction.opname in _CATCHING:
             is_named = True
         elif before == "POP_EXCEPT" and instruction.opname != "RERAISE" and not is_named:
-            yield line
+            found.append(line)
         before = instruction.opname
+    return tuple(found)

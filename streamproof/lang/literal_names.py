@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from types import CodeType
 
 from streamproof.lang.text import parsed
@@ -10,6 +11,7 @@ from streamproof.lang.text import parsed
 _ASKING = ("getattr", "hasattr")
 
 
+@functools.cache
 def asks_by_literal_names(code: CodeType) -> bool:
     """Tell whether no `getattr` or `hasattr` of a function can ask for a special name."""
     tree = parsed(code.co_filename)

@@ -13,7 +13,7 @@ import inspect
 import re
 import types
 from abc import ABCMeta
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import EnumType
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -21,7 +21,8 @@ from typing import Any
 import streamproof.lang as language
 from streamproof.lang.allowed import is_allowed_builtin, is_allowed_in_library, remedy_for
 from streamproof.lang.caught import caught_by
-from streamproof.lang.compiled import held, is_compiled
+from streamproof.lang.compiled import is_compiled
+from streamproof.lang.held import held
 from streamproof.lang.literal_names import asks_by_literal_names
 from streamproof.lang.origin import Origin, origin_of
 
@@ -35,7 +36,7 @@ _BY_EQUALITY = "Write == or !=, or isinstance for a class"
 _KEPT = "A transition gives the whole next state and changes nothing else: return a changed copy"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class Use:
     """Something that a function uses from outside of itself, and where.
 
@@ -47,6 +48,11 @@ class Use:
     line: int
     name: str
     value: Any
+
+    @functools.cached_property
+    def parts(self) -> list[Any]:
+        """The value, and all that it holds."""
+        return list(held(self.value))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def doubts_about(frame: FrameType) -> tuple[list[Doubt], list[Use]]:
     found += _class_attributes(code, [*found, *given, *around])
     looked_at = [*found, *around, *given]
     doubts += _about_attributes(code, found)
-    doubts += [Doubt(*told) for told in caught_by(frame, [(u.line, u.value) for u in looked_at])]
+    doubts += [Doubt(*told) for told in caught_by(frame, [(u.line, u.parts) for u in looked_at])]
     for use in looked_at:
         doubt = _doubt_about(use)
         if doubt is not None:
@@ -189,33 +195,24 @@ def _arguments(frame: FrameType) -> Iterator[Use]:
             yield Use(code.co_firstlineno, name, frame.f_locals[name])
 
 
-_COMPILED = (
+_CALLED = (
     types.BuiltinFunctionType
     | types.MethodDescriptorType
     | types.ClassMethodDescriptorType
     | types.WrapperDescriptorType
     | types.MethodWrapperType
-    | types.GetSetDescriptorType
-    | types.MemberDescriptorType
 )
 """Functions written in C. Python tells a profile function of the first two kinds alone."""
-_CALLED_AS_THEY_ARE = (
-    type
-    | types.BuiltinFunctionType
-    | types.MethodDescriptorType
-    | types.ClassMethodDescriptorType
-    | types.WrapperDescriptorType
-    | types.MethodWrapperType
-)
+_COMPILED = _CALLED | types.GetSetDescriptorType | types.MemberDescriptorType
 
 
 def _is_callable_as_it_is(value: Any) -> bool:
-    return issubclass(type(value), _CALLED_AS_THEY_ARE)
+    return issubclass(type(value), type | _CALLED)
 
 
 def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
     """List what classes have under the names that a function uses: of what it is given and uses."""
-    for cls in _classes([part for use in uses for part in held(use.value)]):
+    for cls in _classes(part for use in uses for part in use.parts):
         for name in code.co_names:
             part = inspect.getattr_static(cls, name, _NO_VALUE)
             part = getattr(part, "__func__", part)
@@ -229,21 +226,16 @@ def _is_users_function(value: Any) -> bool:
     return type(value) is FunctionType and origin_of(value.__code__) is Origin.USER
 
 
-def _classes(values: list[Any]) -> set[type]:
-    """List the users' classes of values, and of the fields of records."""
-    found: set[type] = set()
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        cls = value if isinstance(value, type) else type(value)
-        if cls in found or cls.__module__ == "builtins" or _is_from_library(cls):
-            continue
-        if _is_of_the_language(cls):
-            continue
-        found.add(cls)
-        if dataclasses.is_dataclass(cls) and cls is not value:
-            waiting += [getattr(value, part.name, None) for part in dataclasses.fields(cls)]
-    return found
+def _classes(values: Iterable[Any]) -> set[type]:
+    """List the users' classes among values, and of them."""
+    classes = {value if isinstance(value, type) else type(value) for value in values}
+    return {
+        cls
+        for cls in classes
+        if cls.__module__ != "builtins"
+        and not _is_from_library(cls)
+        and not _is_of_the_language(cls)
+    }
 
 
 # --------------------------------------------------------------------------- whether they are safe
@@ -265,7 +257,7 @@ def _doubt_about(use: Use) -> Doubt | None:
     """Say what is doubtful about a value, or about something that it holds."""
     if _asks_by_name(use.value) or use.name in _MAKING:
         return None  # which is asked of the call
-    for part in held(use.value):
+    for part in use.parts:
         doubt = _doubt_about_part(Use(use.line, use.name, part))
         if doubt is not None:
             return doubt

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import linecache
 from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any
+
+from streamproof.lang.text import parsed
 
 _OF_A_TABLE = ("get", "values", "pop", "setdefault")
 
@@ -25,17 +26,19 @@ def trees_of(code: CodeType) -> list[ast.AST]:
 @functools.cache
 def _functions_in(path: str) -> dict[int, list[ast.AST]]:
     """Read the functions of a file, by the lines on which they begin; none if there is no file."""
-    try:
-        module = ast.parse("".join(linecache.getlines(path)))
-    except SyntaxError:
-        return {}
+    module = parsed(path)
     found: dict[int, list[ast.AST]] = {}
-    for node in ast.walk(module):
+    for node in ast.walk(module) if module is not None else ():
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             decorators = getattr(node, "decorator_list", ())
             first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
             found.setdefault(first, []).append(node)
     return found
+
+
+def parents_in(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """Give for each node below another the one that it stands in."""
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 class Named:

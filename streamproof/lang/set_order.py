@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
-from streamproof.lang.named import Named, trees_of
+from streamproof.lang.named import Named, parents_in, trees_of
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.reached import Reached
 
@@ -57,7 +57,7 @@ class _Finder:
     def uses(self, tree: ast.AST) -> Iterator[ast.expr]:
         """List the expressions that depend on the order of a set."""
         self.find_variables(tree)
-        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        parents = parents_in(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.expr) and self.is_set(node):
                 yield from [node] * self._shows_order(node, parents)
@@ -217,7 +217,7 @@ class _Finder:
 
 def reads_text(tree: ast.AST) -> bool:
     """Tell whether a function looks at a text that it has formatted."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    parents = parents_in(tree)
     return any(is_read(text, parents) for text in parents if isinstance(text, ast.JoinedStr))
 
 

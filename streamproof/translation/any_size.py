@@ -17,7 +17,7 @@ from streamproof.translation.points import built
 from streamproof.translation.shapes import Point, Shape
 from streamproof.translation.undecided import TranslationUndecided
 
-RLIMIT = 4_000_000
+RLIMIT_LAST = 4_000_000
 """Z3's own steps for one question."""
 
 
@@ -29,7 +29,7 @@ class AnySize:
         self.translator = _Counting()
         self.solver = z3.Solver(ctx=self.translator.context)
         self.solver.set("ctrl_c", False)
-        self.solver.set("rlimit", RLIMIT)
+        self.solver.set("rlimit", RLIMIT_LAST)
         self.bound = {
             Var(variable.name, variable.sort): self.translator.read(
                 variable.name, [], (), variable.sort

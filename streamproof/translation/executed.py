@@ -18,8 +18,8 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from streamproof import lang
-from streamproof.lang.compiled import held
 from streamproof.lang.fork import Questions, observing_paths
+from streamproof.lang.held import held
 
 _NOT_LOOKED_AT = (
     str(Path(lang.__file__).parent),

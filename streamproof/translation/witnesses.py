@@ -16,7 +16,7 @@ from streamproof.lang.sorts import ElementSort, IntSort, ScalarSort
 from streamproof.proofs.bounded import plain_value
 from streamproof.proofs.finite import FiniteTranslator
 from streamproof.proofs.to_z3 import Term
-from streamproof.translation.any_size import AnySize
+from streamproof.translation.any_size import RLIMIT_LAST, AnySize
 from streamproof.translation.cells import Domains
 from streamproof.translation.points import built
 from streamproof.translation.shapes import Point, Shape
@@ -24,8 +24,8 @@ from streamproof.translation.undecided import TranslationUndecided
 
 SMALL, LARGE = (0, 8), (-(2**40), 2**40)
 """Bounds on all numbers."""
-RLIMIT, RLIMIT_LAST = 400_000, 4_000_000
-"""Z3's own steps for one question, and when it is asked once more what it gave up on."""
+RLIMIT = 400_000
+"""Z3's own steps for one question, before it is asked once more with `RLIMIT_LAST`."""
 SIZE_MAX, COUNTED_MAX = 6, 64
 """Elements of every domain, at most; and where as many are counted."""
 REFUSED_MAX = 8
