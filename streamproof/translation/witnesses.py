@@ -22,8 +22,8 @@ from streamproof.translation.points import built
 from streamproof.translation.shapes import Point, Shape
 from streamproof.translation.undecided import TranslationUndecided
 
-SMALL, LARGE = (0, 8), (-(2**40), 2**40)
-"""Bounds on all numbers."""
+SMALL, LARGE = (0, 8), 2**40
+"""Bounds on all numbers; the large ones are wider where the code has larger constants."""
 RLIMIT = 400_000
 """Z3's own steps for one question, before it is asked once more with `RLIMIT_LAST`."""
 SIZE_MAX, COUNTED_MAX = 6, 64
@@ -163,6 +163,14 @@ def _counted(exprs: Iterable[Expr]) -> dict[str, int]:
     return found
 
 
+def _wide(exprs: Iterable[Expr]) -> tuple[int, int]:
+    """Give bounds that leave room on both sides of every constant of some conditions."""
+    parts = (part for expr in exprs for part in _parts(expr))
+    numbers = [abs(p.value) for p in parts if isinstance(p, Const) and type(p.value) is int]
+    largest = max(LARGE, 2 * max(numbers, default=0))
+    return -largest, largest
+
+
 def _beside_counts(expr: Expr) -> Iterator[Expr]:
     """List what a comparison is made of, with each count as one part."""
     if isinstance(expr, Apply):
@@ -244,9 +252,10 @@ class Search:
 
     def _large(self, wish: Wish) -> Iterator[_Try]:
         """List what is tried where numbers are large, or more elements differ."""
-        yield wish.alone, 2, LARGE
+        numbers = _wide(wish.plainly)
+        yield wish.alone, 2, numbers
         if wish.alone != wish.plainly:
-            yield wish.plainly, 2, LARGE
+            yield wish.plainly, 2, numbers
         own = [variable.sort for variable in self.shape.variables if not variable.keys]
         sorts = [*own, *(variable.sort for variable in wish.variables)]
         counts = Counter(sort for sort in sorts if isinstance(sort, ElementSort))

@@ -75,6 +75,15 @@ class Seeing(Wide):
         return s.n - 1 != s.n + s.n + FAR or is_traced()
 
 
+@dataclass(frozen=True)
+class Scaling(Wide):
+    """The same; and a number of places times a number, which is far: Z3 decides it at a size."""
+
+    @always
+    def is_not_scaled(self, s: State) -> bool:
+        return count(self.places, lambda p: s.full[p]) * s.n - 1 != FAR
+
+
 def unit_of(cls: type[Model[State]], name: str) -> tuple[TracedModel, Unit]:
     traced = trace_model(cls)
     return traced, next(unit for unit in model_units(traced) if unit.name == name)
@@ -101,6 +110,11 @@ def test_numbers_may_be_as_large_as_a_path_needs() -> None:
 
 def test_as_much_is_counted_as_a_condition_asks_for() -> None:
     report = validate_model(Counting(Domain(Place, 2), Domain(Copy, 2)))
+    assert report.impossible == 0
+
+
+def test_numbers_reach_beyond_every_constant_where_they_are_multiplied() -> None:
+    report = validate_model(Scaling(Domain(Place, 2), Domain(Copy, 2)))
     assert report.impossible == 0
 
 
