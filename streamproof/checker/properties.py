@@ -158,8 +158,8 @@ def checks_of(model: Model[Any], role: Role) -> tuple[Check[Any], ...]:
         ask = getattr(model, method.name)
         if not has_sort:  # so that states may hold sets
             ask = in_any_order(method.name, ask, truth_of)
-        if sites.get(method.name):
-            ask = asking(method.name, ask)
+        if own := sites.get(method.name):
+            ask = asking(method.name, own, ask)
         found += [Check(call, ask) for call in model.calls(method)]
     return tuple(found)
 

@@ -46,3 +46,7 @@ class Untraceable(StreamproofError, TypeError):
     def __init__(self, function: str, location: str, what: str, remedy: str) -> None:
         super().__init__(f"{function} ({location}) cannot be traced: {what}. {remedy}")
         self.function, self.location, self.what, self.remedy = function, location, what, remedy
+
+
+class TooManyPaths(Untraceable):
+    """A function has more paths than are followed."""

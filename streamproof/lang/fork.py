@@ -22,7 +22,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from streamproof.lang.claims import claim_text
-from streamproof.lang.errors import Disabled, Untraceable
+from streamproof.lang.errors import Disabled, TooManyPaths, Untraceable
 from streamproof.lang.expr import FALSE, Const, Expr, negate
 from streamproof.lang.guarded import is_guarded
 from streamproof.lang.origin import Origin, origin_of
@@ -140,7 +140,8 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
 
     Raises
     ------
-    Untraceable : if it does what has no symbolic reading, or has more than `PATHS_MAX` paths
+    Untraceable : if it does what has no symbolic reading
+    TooManyPaths : if it has more than `PATHS_MAX`
     """
     found: list[Path] = []
     pending: list[tuple[tuple[Expr, bool], ...]] = [()]
@@ -161,7 +162,7 @@ def paths(function: Callable[[], Any], name: str) -> list[Path]:
                 "Split it into several actions, or move conditions into forall, exists or Map.map"
             )
             what = f"it has more than {PATHS_MAX} paths"
-            raise noted(Untraceable(name, location_of(function), what, remedy))
+            raise noted(TooManyPaths(name, location_of(function), what, remedy))
     _tell_observer(found)
     return found
 

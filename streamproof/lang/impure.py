@@ -106,7 +106,7 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
         sources = (_source(kept) for value in found for kept in kept_in(value))
         yield from ((line, f"uses {source}", _AS_PARAMETER) for source in sources if source)
         yield from ((line, *what) for what in _done_by(part, instruction, owner))
-        owner = found[-1] if found else owner if instruction.opname == "CACHE" else None
+        owner = found[-1] if found else None
 
 
 def _done_by(part: Reached, instruction: dis.Instruction, owner: Any) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from streamproof.certified.sources import sources_of
 from streamproof.lang import Map
 from streamproof.lang import domain as lang_domain
 from streamproof.lang import map as lang_map
+from streamproof.lang.declared import show_declared
 from streamproof.lang.digest import protocol_text
 from streamproof.protocols import chandy_lamport
 from streamproof.spark_bindings import recording
@@ -128,6 +129,18 @@ def test_the_text_that_is_hashed_shows_what_is_declared(case, tmp_path):
 
     with installed(tmp_path / "code", edit):
         assert protocol_text(zoo()) != text
+
+
+def test_a_factory_is_shown_where_its_field_is_declared(tmp_path):
+    """What is traced shows it, too; of a field that nothing traced makes, nothing else would."""
+
+    def edit(protocol, helper):
+        return protocol.replace("lambda: 7", "lambda: 8"), helper
+
+    with installed(tmp_path / "code"):
+        text = show_declared(zoo())
+    with installed(tmp_path / "code", edit):
+        assert show_declared(zoo()) != text
 
 
 def test_comments_layout_and_docstrings_do_not_count(tmp_path):

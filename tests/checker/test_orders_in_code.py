@@ -78,6 +78,16 @@ def made(s: State) -> Any:
     return t
 
 
+def noted(s: State) -> Any:
+    t: frozenset[str] = getattr(s, "left")  # noqa: B009 - nothing but the note says what it is
+    return next(iter(t))
+
+
+def noted_list(s: State) -> Any:
+    t: list[str] = sorted(s.left)
+    return t[0]
+
+
 def named(*, names: Any) -> Any:
     return next(iter(names))
 
@@ -109,6 +119,7 @@ MADE = {
     "gone-through": lambda self, s: gone_through(s),
     "given": lambda self, s: next(iter(made(s))),
     "given-and-handed": lambda self, s: first_of(made(s)),
+    "noted": lambda self, s: noted(s),
     "by-name": lambda self, s: named(names={*s.left}),
     "handed-out": lambda self, s: handed_out(s),
     "formatted": lambda self, s: f"{ {*s.left} }"[2],
@@ -134,6 +145,8 @@ UNSEEN = {
     "told": lambda self, s: f"{made(s)} is not well",
     "least-of-boxes": lambda self, s: [min(t) for t in [set(s.left)]],
     "copied": lambda self, s: {*made(s)},
+    "noted-list": lambda self, s: noted_list(s),
+    "counted": lambda self, s: len([x for x in made(s)]) + sum(x == "a" for x in made(s)),  # noqa: C416
 }
 
 

@@ -58,10 +58,16 @@ class Tally:
 
 @dataclass
 class Contradiction(Exception):
-    """A voice that contradicts the reference engine, with the model as code to be pasted."""
+    """A voice that contradicts the reference engine, with the model as code to be pasted.
+
+    Attributes
+    ----------
+    kind : how the reference engine's search ended
+    """
 
     number: int
     voice: str
+    kind: str
     text: str
     error: str
 
@@ -94,7 +100,8 @@ def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
         except REFUSALS:
             tally.refused[voice] += 1
         except Exception as error:
-            raise Contradiction(drawn.number, voice, drawn.text, explained(error)) from error
+            text = explained(error)
+            raise Contradiction(drawn.number, voice, known.kind, drawn.text, text) from error
 
 
 def explained(error: Exception) -> str:
@@ -103,14 +110,15 @@ def explained(error: Exception) -> str:
 
 
 def fails_alike(found: Contradiction) -> Any:
-    """Make the test whether a text contradicts in the same voice, by the same kind of error."""
+    """Make the test whether a text contradicts in the same way: voice, end, and kind of error."""
     kind = type(found.__cause__)
 
     def fails(text: str) -> bool:
         try:
             model = run(text)["MODEL"]
             known = outcome(model, reference)
-            VOICES[found.voice](model, known)
+            if known.kind == found.kind:
+                VOICES[found.voice](model, known)
         except kind as error:
             return not isinstance(error, REFUSALS) and not isinstance(error, NameError)
         except Exception:  # noqa: BLE001 - what is left means nothing

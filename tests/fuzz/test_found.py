@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from streamproof.checker import check
 from streamproof.checker import explore as reference
 from streamproof.checker.engines import EngineName
 from streamproof.checker.simulate import simulate
@@ -73,10 +74,38 @@ class Unasked(Nowhere):
         return True
 
 
+@dataclass(frozen=True)
+class Behind(Nowhere):
+    """A premise that holds for the last element alone, behind one that decides: only engines that
+    know no order had asked for it."""
+
+    ready: Map[P, bool]
+
+    @action
+    def turn(self, s: State, p: P) -> State:
+        return replace(s, lit=s.lit.set(p, not s.lit[p]))
+
+    @always
+    def is_dark(self, s: State) -> bool:
+        return exists(self.ps, lambda p: implies(self.ready[p], s.lit[p] or not s.lit[p])) and not (
+            forall(self.ps, lambda p: not implies(not self.ready[p], s.lit[p] == s.lit[p]))
+        )
+
+
+PLACES = Domain(P, 2)
+BEHIND = [Behind(PLACES, Map.build(PLACES, lambda p, last=n: p.index == last)) for n in (0, 1)]
+
+
 @pytest.mark.parametrize("voice", VOICES)
-@pytest.mark.parametrize("model", [Nowhere(Domain(P, 0)), Unasked(Domain(P, 2))], ids=repr)
+@pytest.mark.parametrize("model", [*BEHIND, Nowhere(Domain(P, 0)), Unasked(Domain(P, 2))], ids=repr)
 def test_what_was_found_is_agreed_on(model, voice):
     VOICES[voice](model, outcome(model, reference))
+
+
+@pytest.mark.parametrize("model", BEHIND)
+def test_a_premise_is_asked_for_every_element(model):
+    assert outcome(model, reference).kind == "whole"
+    assert check(model, engine=reference).verdict.status is Status.EXHAUSTED
 
 
 @pytest.mark.parametrize("engine", [EngineName.REFERENCE, EngineName.NATIVE])

@@ -34,12 +34,13 @@ from streamproof.checker.packable import Unpackable
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import StreamproofError
+from streamproof.lang.errors import TooManyPaths
 from streamproof.models.verdict import Refuted, Status
 from tests.fuzz import z3_voices
 from tests.fuzz.traced_voice import check_traced
 
 LIMITS = Limits(states_max=600)
-REFUSALS = (NumberTooLarge, Unpackable)
+REFUSALS = (NumberTooLarge, Unpackable, TooManyPaths)
 """How an engine may say that it cannot take a model."""
 
 

@@ -14,7 +14,7 @@ from streamproof.lang.evaluate import World, rebuild
 from streamproof.lang.explain import explain
 from streamproof.lang.expr import Read, Var
 from streamproof.lang.fork import break_claim
-from streamproof.lang.quantify import asking, observed_premises
+from streamproof.lang.quantify import Site, asking, observed_premises
 from streamproof.lang.scalars import Symbolic, scalar
 from streamproof.lang.show import show, show_model, show_protocol
 from streamproof.lang.sorts import DomainSort, ElementSort, MapSort, sort_of
@@ -168,11 +168,12 @@ def test_a_premise_that_never_holds_is_noticed():
     def asked(c: Cage) -> bool:
         return implies(c.index > 0, True)
 
+    sites = [Site(vacuous.__code__, 0, 0)]  # of which none ever holds, so that all are looked for
     with observed_premises() as observed:
         assert forall(CAGES, vacuous)  # which no property asks
-        ask = asking("fine", lambda: forall(CAGES, vacuous) and exists(CAGES, asked))
+        ask = asking("fine", sites, lambda: forall(CAGES, vacuous) and exists(CAGES, asked))
         assert ask()
-        assert asking("fine", lambda: forall(CAGES, asked))()
+        assert asking("fine", sites, lambda: forall(CAGES, asked))()
     held = {(name, site.code): held for (name, site), held in observed.items()}
     assert held == {("fine", vacuous.__code__): False, ("fine", asked.__code__): True}
     assert implies(False, False)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+import z3
 
-from streamproof.lang import Domain, Element, Map, Model, Untraceable, WrongDefinition
+from streamproof.lang import Domain, Element, Map, Model, Untraceable, WrongDefinition, forall
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import BOOL, Var
+from streamproof.lang.fork import observing_paths
 from streamproof.lang.memory import Memory
 from streamproof.lang.model import Role, action, always, init
+from streamproof.lang.reached import _package_of
 from streamproof.lang.runs import Run
+from streamproof.lang.show import show
 from streamproof.lang.source_text import source_digest
 from streamproof.lang.trace import refuse_twin_domains, trace_model
 
@@ -174,3 +179,34 @@ def test_only_two_domains_of_one_class_are_twins() -> None:
     refuse_twin_domains(Stepped)
     with pytest.raises(WrongDefinition, match="two domains of P, ps and qs"):
         refuse_twin_domains(Twins)
+
+
+@dataclass(frozen=True)
+class Asked(Stepped):
+    """A model whose lambda is traced where a condition does not hold."""
+
+    @always
+    def is_low(self, s: Levels) -> bool:
+        if s.top > 1:
+            return True
+        return forall(self.ps, lambda p: bool(s.level[p] == 0) or bool(s.level[p] == 1))
+
+
+def test_the_paths_of_a_lambda_are_noted_with_what_holds_around_it() -> None:
+    with observing_paths() as noted:
+        trace_model(Asked)
+    paths = [[show(part) for part in path] for found in noted for path in found]
+    assert [len(path) for path in paths if path[:1] == ["top <= 1"]] == [2, 3, 3, 1]
+    assert [len(path) for path in paths if path[:1] == ["1 < top"]] == [1]
+
+
+def test_python_has_no_package_and_a_library_has_its_directory() -> None:
+    assert [
+        _package_of(name) for name in ("random", "collections.abc", "streamproof.lang.map")
+    ] == [
+        None,
+        None,
+        None,
+    ]
+    assert _package_of("z3.z3") == str(Path(z3.__file__).parent)
+    assert _package_of("__main__") is not None
