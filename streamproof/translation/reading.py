@@ -125,23 +125,26 @@ class Conditions:
         return read
 
     def joined(self, readers: list[Reader], *, is_and: bool) -> Reader:
-        """Evaluate all parts of an `and` or `or`, and keep the notes of those that decide it."""
+        """Evaluate parts of an `and` or `or`, and keep the notes of those that decide it.
+
+        Two parts that are unlike the others decide nothing alone, whatever follows.
+        """
         log = self.log
 
         def read(place: Place) -> bool:
-            start, decisive, ends = len(log), [], []
-            for number, part in enumerate(readers):
-                if bool(part(place)) is not is_and:
-                    decisive.append(number)
-                ends.append(len(log))
-            if not decisive:
-                return is_and
-            kept = []
-            if len(decisive) == 1:
-                (number,) = decisive
-                kept = log[ends[number - 1] if number else start : ends[number]]
-            log[start:] = kept
-            return not is_and
+            start = begin = end = len(log)
+            is_decided = False
+            for part in readers:
+                before = len(log)
+                if bool(part(place)) is is_and:
+                    continue
+                if is_decided:
+                    del log[start:]
+                    return not is_and
+                is_decided, begin, end = True, before, len(log)
+            if is_decided:
+                log[start:] = log[begin:end]
+            return is_and is not is_decided
 
         return read
 

@@ -40,11 +40,14 @@ def test_a_forecast_ends_with_what_was_found_out(arguments, code, said):
 
 
 @pytest.mark.parametrize(
-    ("memory", "states", "fits", "said"),
-    [("100000", "600", True, "fits into"), ("1", "3000", False, "MORE than")],
+    ("memory", "states", "model", "fits", "said"),
+    [
+        ("100000", "600", (EXAMPLE, "--set", "managers=5"), True, "fits into"),
+        ("1", "8000", ("chandy_lamport", "--size", "large"), False, "MORE than"),
+    ],
 )
-def test_it_says_whether_the_memory_is_enough(memory, states, fits, said):
-    arguments = (EXAMPLE, "--set", "managers=5", "--states-max", states, "--memory", memory)
+def test_it_says_whether_the_memory_is_enough(memory, states, model, fits, said):
+    arguments = (*model, "--states-max", states, "--memory", memory)
     assert said in run(*arguments).output
     told = json.loads(run(*arguments, "--json").stdout)["memory"]
     assert (told["fits"], told["allowed_mb"]) == (fits, int(memory))

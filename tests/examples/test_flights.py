@@ -66,6 +66,7 @@ def test_the_whole_year_is_there() -> None:
     assert departures["dep_delay"].isna().sum() == 8_255  # cancelled
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
 def test_the_queries_find_what_pandas_finds_and_a_snapshot_holds_each_departure_once(

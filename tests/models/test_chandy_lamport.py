@@ -153,7 +153,9 @@ def test_every_mutant_of_the_notes_is_there():
     assert {mutant.name for mutant in MUTANTS} >= NAMED
 
 
-@pytest.mark.parametrize("name", ["chandy_lamport", "token_passing"])
+@pytest.mark.parametrize(
+    "name", ["chandy_lamport", pytest.param("token_passing", marks=pytest.mark.slow)]
+)
 def test_every_mutant_dies_by_its_named_property_in_few_steps(name):
     assert hunt(name)
 

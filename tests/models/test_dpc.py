@@ -30,6 +30,8 @@ ON_LISTS = {
     ("dpc_chain", "long"): partial(count_chain, Chain(hops=3)),
 }
 FILES = ("dpc", "dpc_chain", "dpc_crash")
+LONG = ("dpc", "dpc_chain")
+"""Those whose mutants take long to be found."""
 MODELS = (*FILES, "dpc_counts")
 NAMED = {
     "DPC-mislabel",
@@ -77,7 +79,7 @@ def test_the_mutants_of_the_notes_are_there():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name == "dpc_chain" else []) for name in FILES],
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in FILES],
 )
 def test_every_mutant_dies_by_its_property(name):
     assert hunt(name) == {mutant.name: mutant.steps_max for mutant in registry.load(name).mutants}

@@ -43,6 +43,7 @@ def test_each_run_has_a_freeze_one_failure_in_catch_up_and_two_at_once() -> None
     assert len({*map(tuple, runs)}) > len(SEEDS) / 4
 
 
+@pytest.mark.slow
 def test_copies_freeze_and_die_in_catch_up_and_are_replaced(tmp_path: Path) -> None:
     run_with(tmp_path, 0, [Failure.FROZEN, Failure.KILLED_IN_CATCH_UP])
 
