@@ -55,6 +55,8 @@ class CheckReport:
     memory_mb_peak : the most memory that the process has held so far, in MiB
     resumed : how many of the distinct states a checkpoint held, or held others for
     translation : what the traced form was compared on, if a verdict rests on it
+    only_here : why the model was not compared with itself in other processes; empty if it was, or
+        need not be
     """
 
     model: str
@@ -68,6 +70,7 @@ class CheckReport:
     resumed: int = 0
     why_engine: str = ""
     translation: TranslationReport | None = None
+    only_here: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -130,6 +133,7 @@ class CheckReport:
             "memory_mb_peak": self.memory_mb_peak,
             "resumed": self.resumed,
             "translation": self.translation.to_json() if self.translation else None,
+            "only_here": self.only_here,
         }
 
 
@@ -165,8 +169,7 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     ClaimsDisabled : under python -O
     """
     check_first(model)
-    if validated:
-        require_same_elsewhere(model)
+    only_here = require_same_elsewhere(model) if validated else ""
     meter, limits = Meter(), limits or Limits()
     around = surroundings(model)
     with observed_premises() as premises:
@@ -190,6 +193,7 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
         found.resumed,
         found.why,
         translation_of(model, found.engine, findings) if validated else None,
+        only_here,
     )
 
 

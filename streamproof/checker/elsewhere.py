@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from io import BytesIO
 from itertools import pairwise
 from operator import attrgetter
@@ -36,49 +36,71 @@ SECONDS_MAX = 30.0
 """After so long a process is ended, and what it has written by then is compared."""
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from streamproof.checker import prefix; "
 _CALL = "prefix.main({place!r}, {number})"
-_known: dict[tuple[type[Any], bytes], str | None] = {}
+_known: dict[tuple[type[Any], bytes], _Found] = {}
 
 
-def require_same_elsewhere(model: Model[Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a comparison of processes has found: a difference, or why it may have missed one."""
+
+    difference: str = ""
+    missing: str = ""
+
+
+class _NotElsewhere(Exception):
+    """A model cannot be loaded in another process."""
+
+
+def require_same_elsewhere(model: Model[Any]) -> str:
     """Refuse a model whose methods answer otherwise in another process; each is asked once.
 
-    Nothing is compared where the model's class cannot be loaded in another process.
+    Returns
+    -------
+    Why not all processes were compared; empty if all were, or if the code shows that none need be.
 
     Raises
     ------
     ImpureModel : if two processes differ in an answer
     """
     if CHILD in os.environ or is_evident(model):
-        return
-    request = request_for(model)
-    if request is None:
-        return
+        return ""
+    try:
+        request = request_for(model)
+    except _NotElsewhere as reason:
+        return str(reason)
     key = (type(model), request.fields)
     if key not in _known:
-        _known[key] = difference_elsewhere(request)
-    told = _known[key]
-    if told is not None:
-        raise ImpureModel(told)
+        _known[key] = _compared(request)
+    if _known[key].difference:
+        raise ImpureModel(_known[key].difference)
+    return _known[key].missing
 
 
-def request_for(model: Model[Any]) -> Request | None:
-    """Say how a model is loaded in another process; None if it cannot be."""
+def request_for(model: Model[Any]) -> Request:
+    """Say how a model is loaded in another process.
+
+    Raises
+    ------
+    _NotElsewhere : if it cannot be
+    """
     cls = type(model)
     module = sys.modules.get(cls.__module__)
     file = getattr(module, "__file__", None)
-    if module is None or not file or not Path(file).is_file() or not _can_start():
-        return None
+    if module is None or not file or not Path(file).is_file():
+        raise _NotElsewhere(f"{cls.__name__} stands in no file")
+    if not _can_start():
+        raise _NotElsewhere("this program is no Python that can be started once more")
     name = _name_in(module, cls)
     if name is None:
-        return None
+        raise _NotElsewhere(f"{cls.__name__} is made inside of a function")
     kept = {field.name: getattr(model, field.name) for field in fields(cls)}
     computed = computed_once(cls)
     own = getattr(model, "__dict__", {})
     kept |= {name: value for name, value in own.items() if name not in computed}
     try:
         pickled = _pickled(kept)
-    except Exception:  # noqa: BLE001 - whatever it is that cannot be handed on
-        return None
+    except Exception as error:  # noqa: BLE001 - whatever it is that cannot be handed on
+        raise _NotElsewhere(f"a field cannot be handed on: {error}") from None
     path = str(Path(file).resolve())
     return Request(cls.__module__, path, name, _under(module), pickled, tuple(sys.argv))
 
@@ -126,13 +148,15 @@ def _pickled(value: Any) -> bytes:
 # --------------------------------------------------------------------------- comparing
 
 
-def difference_elsewhere(request: Request) -> str | None:
-    """Say in what two processes differ; None if in nothing, or if it cannot be told."""
+def _compared(request: Request) -> _Found:
     written = [told for told in _written(request) if told]
     for one, other in pairwise(written):
         if found := _first_difference(one, other):
-            return found
-    return None
+            return _Found(difference=found)
+    if len(written) == len(SEEDS):
+        return _Found()
+    done = f"{len(written)} of {len(SEEDS)} processes"
+    return _Found(missing=f"{request.file} was loaded in {done} within {SECONDS_MAX:g} s")
 
 
 def _first_difference(one: Sequence[Told], other: Sequence[Told]) -> str | None:

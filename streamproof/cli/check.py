@@ -37,6 +37,7 @@ from streamproof.cli.options import (
     replay_command,
 )
 from streamproof.cli.render import (
+    about_this_process,
     about_translation,
     console,
     print_counts,
@@ -195,18 +196,7 @@ def print_report(
     if report.left_out:
         out.print(f"left out (--safety): {', '.join(report.left_out)}")
     out.print()
-    print_counts(out, report.counts)
-    if report.reduction:
-        alike = ", ".join(f"{count} of {name} are alike" for name, count in report.reduction.alike)
-        out.print(Text(f"symmetry: {alike}; {report.reduction.kept:,} states stand for all"))
-    out.print(
-        f"{report.seconds:.3f} s, {report.rate:,} states a second, at most "
-        f"{report.memory_mb_peak:,} MiB\n"
-    )
-    if report.resumed:
-        out.print(f"{report.resumed:,} of these states were found by an earlier search\n")
-    if report.translation:
-        out.print(f"{about_translation(report.translation)}\n")
+    _print_basis(out, report)
     verdict = report.verdict
     if isinstance(verdict, Refuted):
         print_counterexample(out, verdict)
@@ -220,3 +210,21 @@ def print_report(
     if report.liveness is not None:
         halves += f", liveness {report.liveness.status.value}"
     out.print(status_text(verdict.status) + Text(halves))
+
+
+def _print_basis(out: Console, report: CheckReport) -> None:
+    """Print what the verdicts rest on."""
+    print_counts(out, report.counts)
+    if report.reduction:
+        alike = ", ".join(f"{count} of {name} are alike" for name, count in report.reduction.alike)
+        out.print(Text(f"symmetry: {alike}; {report.reduction.kept:,} states stand for all"))
+    out.print(
+        f"{report.seconds:.3f} s, {report.rate:,} states a second, at most "
+        f"{report.memory_mb_peak:,} MiB\n"
+    )
+    if report.resumed:
+        out.print(f"{report.resumed:,} of these states were found by an earlier search\n")
+    if report.translation:
+        out.print(f"{about_translation(report.translation)}\n")
+    if report.only_here:
+        out.print(Text(f"{about_this_process(report.only_here)}\n"))

@@ -207,3 +207,11 @@ def about_translation(report: TranslationReport) -> str:
         f"{report.outcomes:,} outcomes of conditions and paths ({report.impossible:,} more are "
         f"impossible), {report.seconds:.1f} s"
     )
+
+
+def about_this_process(reason: str) -> str:
+    """Say that a model may answer otherwise in another process, and why nobody has looked."""
+    return (
+        f"not compared with other processes: {reason}. A verdict that depends on the hash of a "
+        "text or the order of a set would not be noticed"
+    )

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from streamproof.checker import check, elsewhere, prefix
 from streamproof.checker import explore as reference
 from streamproof.checker.canonical import text_of
 from streamproof.checker.elsewhere import request_for, require_same_elsewhere
 from streamproof.checker.evident import is_evident
+from streamproof.cli.app import app
 from streamproof.lang import Domain, Map
 from streamproof.lang.impure import ImpureModel
 from streamproof.models import registry
@@ -88,7 +90,6 @@ def file_of(directory: Path, text: str, name: str = "model.py") -> Path:
 
 def test_each_way_to_see_hashes_or_addresses_differs_between_processes():
     request = request_for(models.Many())
-    assert request is not None
     written = elsewhere._written(request)
     assert len(written) == len(elsewhere.SEEDS)
     about_the_first = [told[1].answers for told in written]
@@ -197,9 +198,21 @@ def test_the_fields_are_handed_on_alike_whatever_our_own_hashes():
 
 
 def test_a_class_inside_a_function_is_not_compared(compared, started):
-    assert request_for(models.inside()()) is None
-    assert check(models.inside()()).verdict.status is Status.EXHAUSTED
+    report = check(models.inside()())
+    assert report.verdict.status is Status.EXHAUSTED
+    assert report.only_here.endswith("is made inside of a function")
+    assert report.to_json()["only_here"] == report.only_here
     assert started == []
+
+
+def test_what_was_not_compared_is_printed(compared, tmp_path):
+    guarded = f"\nimport os\nif '{prefix.CHILD}' in os.environ: raise ImportError\n"
+    for text, told in ((SAME, False), (SAME + guarded, True)):
+        file = file_of(tmp_path, text, f"model_{told}.py")
+        printed = " ".join(CliRunner().invoke(app, ["check", str(file)]).output.split())
+        assert "EXHAUSTED" in printed
+        assert ("not compared with other processes" in printed) is told
+    assert "was loaded in 0 of 4 processes within 30 s" in printed
 
 
 def test_a_class_that_is_typed_in_is_not_compared():
@@ -207,7 +220,9 @@ def test_a_class_that_is_typed_in_is_not_compared():
 
 
 def test_a_field_that_cannot_be_handed_on_is_not_compared(started):
-    require_same_elsewhere(models.Steps(most=lambda: 1))
+    told = require_same_elsewhere(models.Steps(most=lambda: 1))
+    assert told.startswith("a field cannot be handed on: ")
+    assert "lambda" in told
     assert started == []
 
 
@@ -246,14 +261,15 @@ def test_what_was_told_before_a_process_ended_is_compared(tmp_path):
 
 def test_without_time_or_without_processes_nothing_is_compared(monkeypatch, started):
     monkeypatch.setattr(elsewhere, "SECONDS_MAX", 0.0)
-    require_same_elsewhere(models.OnlyHidden())
+    assert "0 of 4 processes" in require_same_elsewhere(models.OnlyHidden())
+    assert "0 of 4 processes" in require_same_elsewhere(models.OnlyHidden())
     assert len(started) == len(elsewhere.SEEDS)
     monkeypatch.setattr(elsewhere, "_known", {})
     monkeypatch.setattr(sys, "executable", str(ROOT / "no-python"))
-    require_same_elsewhere(models.OnlyHidden())
+    assert "0 of 4 processes" in require_same_elsewhere(models.OnlyHidden())
     monkeypatch.setattr(elsewhere, "_known", {})
     monkeypatch.setattr(sys, "executable", "")
-    require_same_elsewhere(models.OnlyHidden())
+    assert "can be started once more" in require_same_elsewhere(models.OnlyHidden())
 
 
 # --------------------------------------------------------------------------- what it costs
