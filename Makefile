@@ -22,8 +22,8 @@ test-slow: $(INSTALLED)  ## the others
 	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
 
 test-sixth: $(INSTALLED)  ## a sixth of those that start no Spark, another one after each commit
-	$(RUN)/pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder $(WITHOUT_SPARK) \
-	  --splits 6 --group $$(( 0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 0) % 6 + 1 ))
+	$(RUN)/pytest -m slow -n 2 --dist worksteal $(WITHOUT_SPARK) \
+	  --splits 6 --splitting-algorithm least_duration --group $$(( 0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 0) % 6 + 1 ))
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
 	nice -n 10 $(RUN)/python -m tests.mutation.campaign

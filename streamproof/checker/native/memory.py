@@ -88,12 +88,16 @@ def reserve(count: int, dtype: Any) -> NDArray[Any]:
 
 
 def _address(array: NDArray[Any]) -> int:
+    _require_one_piece(array)
+    return int(array.ctypes.data)
+
+
+def _require_one_piece(array: NDArray[Any]) -> None:
     if not array.flags.c_contiguous:
         raise TypeError(
             f"compiled code takes an array in C order and was given one of shape {array.shape} "
             f"with strides {array.strides}. It would read other numbers than are there. Copy it"
         )
-    return int(array.ctypes.data)
 
 
 def _call_guarded(function: Callable[..., Any], given: Sequence[Any]) -> Any:
@@ -101,6 +105,7 @@ def _call_guarded(function: Callable[..., Any], given: Sequence[Any]) -> Any:
     copies = {}
     for number, part in enumerate(given):
         if type(part) is np.ndarray and not _BLOCKS.holds(part):
+            _require_one_piece(part)
             copies[number] = _BLOCKS.array(part.shape, part.dtype)
             copies[number][...] = part
     there = [copies.get(number, part) for number, part in enumerate(given)]
