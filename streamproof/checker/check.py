@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamproof.checker.constants import look_at_constants
 from streamproof.checker.elsewhere import require_same_elsewhere
 from streamproof.checker.engines import Engine, explore
 from streamproof.checker.exploration import INTERRUPTED, Reduction
@@ -16,12 +17,11 @@ from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.purity import check_purity, require_unchanged
-from streamproof.checker.states import look_at_fields
 from streamproof.checker.translation import translation_of
-from streamproof.lang import StreamproofError
-from streamproof.lang.impure import surroundings
+from streamproof.lang.claims import require_claims
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
+from streamproof.lang.surroundings import surroundings
 from streamproof.models.verdict import (
     Counts,
     Finding,
@@ -34,10 +34,6 @@ from streamproof.models.verdict import (
 
 if TYPE_CHECKING:
     from streamproof.translation import TranslationReport
-
-
-class ClaimsDisabled(StreamproofError, RuntimeError):
-    """Python runs with -O, which removes every `assert` and with it the claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +200,9 @@ def check_first(model: Model[Any]) -> None:
     ------
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
     """
-    if not __debug__:
-        raise ClaimsDisabled(
-            "Python runs with -O, which removes every assert, so the claims of a model would go "
-            "unchecked. Run it without -O and without PYTHONOPTIMIZE"
-        )
+    require_claims()
     stop_loading()
-    look_at_fields(model)
+    look_at_constants(model)
     check_assumptions(model)
     check_purity(model)
 

@@ -27,8 +27,9 @@ from typing import Any
 from streamproof.checker.canonical import text_of
 from streamproof.checker.evident import is_evident
 from streamproof.checker.prefix import CHILD, MAIN, Request, Told
-from streamproof.lang.impure import ImpureModel, computed_once
+from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Model
+from streamproof.lang.surroundings import computed_once
 
 SEEDS = (0, 1, 2, 3)
 """The hashes of the processes that are compared: given ones, so that our own have no part in it."""

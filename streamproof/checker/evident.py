@@ -32,6 +32,7 @@ import streamproof.lang as language
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.impure import roots_of
+from streamproof.lang.makers import makers_of
 from streamproof.lang.model import Model
 from streamproof.lang.named import trees_of
 from streamproof.lang.origin import Origin, origin_of
@@ -86,7 +87,7 @@ def _is_evident(cls: Any) -> bool:
     except (StreamproofError, NameError):
         return False  # a value of any class, a set among them
     roots = roots_of(cls)
-    parts = list(reached_from(cls, roots))
+    parts = [*reached_from(cls, roots), *reached_from(cls, makers_of(cls, roots))]
     codes = {part.code for part in parts}
     asked = {getattr(root, "__code__", None) for root in roots}
     return all(_Looks(part, codes, tells=part.code in asked).is_evident() for part in parts)

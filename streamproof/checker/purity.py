@@ -18,8 +18,9 @@ from streamproof.checker.lasso import promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
 from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
 from streamproof.lang import Disabled, WrongDefinition
-from streamproof.lang.impure import ImpureModel, require_pure, surroundings
+from streamproof.lang.impure import ImpureModel, require_pure
 from streamproof.lang.model import Call, Model, Role
+from streamproof.lang.surroundings import Surroundings, changed, surroundings
 from streamproof.models.trace import show
 
 STATES_SAMPLED = 64
@@ -51,7 +52,7 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
     require_pure(type(model))
 
 
-def require_unchanged(model: Model[Any], before: dict[str, str]) -> None:
+def require_unchanged(model: Model[Any], before: Surroundings) -> None:
     """Refuse a model whose methods have changed something beside the state.
 
     Parameters
@@ -62,15 +63,13 @@ def require_unchanged(model: Model[Any], before: dict[str, str]) -> None:
     ------
     ImpureModel : if something was changed
     """
-    after = surroundings(model)
-    for what in sorted(before.keys() | after.keys()):
-        if before.get(what) != after.get(what):
-            raise ImpureModel(
-                f"{what} was {before.get(what, 'not there')} before the methods of "
-                f"{type(model).__name__} were asked, and is {after.get(what, 'gone')} now. What "
-                "they answer may depend on what was asked before. Let it be a field of the state, "
-                "or use functools.cache for what is only remembered"
-            )
+    if found := changed(before, surroundings(model)):
+        what, old, new = found
+        raise ImpureModel(
+            f"{what} was {old} before the methods of {type(model).__name__} were asked, and is "
+            f"{new} now. What they answer may depend on what was asked before. Let it be a field "
+            "of the state, or use functools.cache for what is only remembered"
+        )
 
 
 def _sample(model: Model[Any], states: int) -> None:

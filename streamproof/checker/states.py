@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import typing
 from array import array
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from streamproof.checker.declared import FindWrong, find_wrong, find_wrong_state
+from streamproof.checker.declared import FindWrong, find_wrong_state
 from streamproof.checker.forms import difference, unfit
 from streamproof.checker.orders import in_any_order
-from streamproof.lang import StreamproofError, WrongDefinition
+from streamproof.lang import StreamproofError
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model
-from streamproof.lang.sorts import DomainSort, sort_of
 from streamproof.models.trace import show
 
 S = TypeVar("S")
@@ -108,27 +105,6 @@ def acts_in_any_order(model: Model[Any]) -> list[tuple[Call, Callable[..., Any]]
     if find_wrong_state(model) is not None:
         return list(model.ground_actions)
     return [(call, in_any_order(str(call), act)) for call, act in model.ground_actions]
-
-
-def look_at_fields(model: Model[Any]) -> None:
-    """Refuse a model's constant that is not of the sort that its field declares.
-
-    Raises
-    ------
-    UnfitState : if there is one
-    """
-    hints = typing.get_type_hints(type(model), include_extras=True)
-    for field in dataclasses.fields(model):
-        try:
-            sort = sort_of(hints[field.name])
-        except WrongDefinition:  # only what is traced needs a sort
-            continue
-        value = getattr(model, field.name)
-        if not isinstance(sort, DomainSort) and (told := find_wrong(sort)(value)):
-            raise UnfitState(
-                f"the model's {field.name}{told}. Two engines would read it differently. Give a "
-                "value of the declared sort, or declare another"
-            )
 
 
 def _of(told: str) -> str:

@@ -5,6 +5,26 @@ from __future__ import annotations
 import linecache
 import traceback
 
+from streamproof.lang.errors import StreamproofError
+
+
+class ClaimsDisabled(StreamproofError, RuntimeError):
+    """Python runs with -O, so the claims of a model are not there."""
+
+
+def require_claims() -> None:
+    """Refuse to say anything where no claim is there.
+
+    Raises
+    ------
+    ClaimsDisabled : under python -O
+    """
+    if not __debug__:
+        raise ClaimsDisabled(
+            "Python runs with -O, which removes every assert, so the claims of a model would go "
+            "unchecked. Run it without -O and without PYTHONOPTIMIZE"
+        )
+
 
 def claim_text(broken: AssertionError) -> str:
     """Name a failed claim by its function, line and text."""

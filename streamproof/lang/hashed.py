@@ -1,4 +1,4 @@
-"""Hashes of deep values, computed once."""
+"""Hashes and depths of deep values, computed once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ T = TypeVar("T")
 
 
 class Hashed:
-    """Keeps the hash, which is no field: a string has another one in every process."""
+    """Keeps the hash and the depth; no fields: a string has another hash in every process."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_depth", "_hash")
+    _depth: int
+    _hash: int
 
 
 def hashed_once(cls: type[T]) -> type[T]:

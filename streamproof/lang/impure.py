@@ -27,8 +27,9 @@ from typing import Any
 
 from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.errors import StreamproofError
+from streamproof.lang.makers import makers_of
 from streamproof.lang.model import Role, methods_of
-from streamproof.lang.reached import Reached, is_special, kept_in, reached_from
+from streamproof.lang.reached import Reached, kept_in, reached_from
 from streamproof.lang.set_order import find_use_of_order
 
 _MODULES = (
@@ -49,12 +50,14 @@ _BUILTINS = (
 _OF_LIBRARIES = (
     "io.open", "_io.open", "_io.FileIO", "codecs.open", "tokenize.open", "gzip.open", "bz2.open",
     "lzma.open", "logging.LogRecord", "logging.makeLogRecord", "numpy.datetime64",
+    "decimal.getcontext", "decimal.localcontext", "_csv.field_size_limit",
 )  # fmt: skip
+_CHANGES = {"sys": ("set", "get"), "operator": (), "_operator": (), "builtins": ()}
+"""How functions begin that change, or ask, what all of a process shares; elsewhere with `set`."""
 _WRITTEN_IN_C = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)
 _DEPTHS = ("RecursionError", "MemoryError")
 _OF_A_CACHE = ("cache_info", "cache_clear")
 _MOMENTS = ("now", "utcnow", "today")
-_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range)
 
 
 class ImpureModel(StreamproofError, ValueError):
@@ -73,7 +76,8 @@ def require_pure(cls: type[Any]) -> None:
 
 @functools.cache
 def _require_pure(cls: Any) -> None:
-    for part in reached_from(cls, roots_of(cls)):
+    roots = roots_of(cls)
+    for part in reached_from(cls, roots):
         seen = (*_impurities(part), *find_use_of_order(part, cls), *find_text_of_address(part, cls))
         for line, what, instead in seen:
             raise ImpureModel(
@@ -81,6 +85,24 @@ def _require_pure(cls: Any) -> None:
                 "otherwise when it is asked again, or in another process: a verdict would hold for "
                 f"this one alone. {instead}"
             )
+    for part in reached_from(cls, makers_of(cls, roots)):
+        seen = (*_of_another_process(part), *find_use_of_order(part, cls))
+        for line, what, instead in seen:
+            raise ImpureModel(
+                f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, and the model is "
+                "made of it, so another process would make another model: a verdict would hold for "
+                f"this one alone. {instead}"
+            )
+
+
+def _of_another_process(part: Reached) -> Iterator[tuple[int, str, str]]:
+    """List what is made otherwise in another process. What a file says, or a user, is not."""
+    for line, what, _ in _impurities(part):
+        if any(name in what.split() for name in _OF_A_PROCESS) or "random" in what:
+            yield line, what, "Write down what it gives, as a constant"
+
+
+_OF_A_PROCESS = ("hash", "id", "hash()", "id()", "secrets", "time", "uuid")
 
 
 def roots_of(cls: Any) -> list[Any]:
@@ -169,6 +191,8 @@ def _of_a_library(value: Any) -> str | None:
     owner = getattr(value if is_function else type(value), "__module__", None)
     name = getattr(value, "__name__", type(value).__name__)
     is_impure = owner in _MODULES or (owner == "sys" and name in _OF_SYS)
+    if isinstance(owner, str) and owner in sys.stdlib_module_names:
+        is_impure |= name.startswith(_CHANGES.get(owner, ("set",)))
     return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None
 
 
@@ -188,88 +212,3 @@ _INSTEAD_OF = {
     "compile": "Write it as code",
     "__import__": "Import it at the head of the file",
 }
-
-
-# --------------------------------------------------------------------------- what may change
-
-
-def surroundings(model: Any) -> dict[str, str]:
-    """Write down all that the methods of a model use beside a state: it must stay as it is.
-
-    That are the model's fields, globals, closures, default arguments, and attributes of classes and
-    functions.
-    """
-    cls = type(model)
-    found: dict[str, str] = {}
-    classes: dict[Any, None] = dict.fromkeys(_own_classes(cls))
-    roots = [getattr(cls, method.name) for method in methods_of(cls)]
-    for part in reached_from(cls, roots):
-        function = part.function
-        name = function.__qualname__
-        found |= _written(f"an attribute of {name}", function.__dict__)
-        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-        found |= _written(f"a default argument of {name}", dict(enumerate(defaults)))
-        named: tuple[str, ...] = (*part.code.co_names, *part.code.co_freevars)
-        used = {key: part.names[key] for key in named if key in part.names}
-        found |= _written("the global", used)
-        for value in used.values():
-            if isinstance(value, type):
-                classes |= dict.fromkeys(_own_classes(value))
-            if isinstance(value, ModuleType):
-                attributes = {key: getattr(value, key, None) for key in part.code.co_names}
-                found |= _written(f"{value.__name__}'s", attributes)
-    for owner in classes:
-        found |= _written(f"{owner.__name__}'s", dict(vars(owner)))
-    own, computed = getattr(model, "__dict__", {}), computed_once(cls)
-    return found | _written("the model's", {n: own[n] for n in own if n not in computed})
-
-
-def computed_once(cls: type[Any]) -> set[str]:
-    """Name what objects of a class keep once it is computed."""
-    return {
-        name
-        for base in cls.__mro__
-        for name, value in vars(base).items()
-        if isinstance(value, functools.cached_property)
-    }
-
-
-def _own_classes(cls: type[Any]) -> list[Any]:
-    return [
-        base
-        for base in cls.__mro__
-        if base.__module__.partition(".")[0] not in ("builtins", "typing", "abc", "enum")
-        and not base.__module__.startswith("streamproof.lang")
-    ]
-
-
-def _written(whose: str, values: dict[Any, Any]) -> dict[str, str]:
-    """Write values down that may be told apart later: plain ones, collections, and objects."""
-    return {
-        f"{whose} {name}": text
-        for name, value in values.items()
-        if not str(name).startswith("__") and (text := _text(value)) is not None
-    }
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, (*_IMMUTABLE, list, dict, set, frozenset, tuple, bytearray)):
-        return repr(value)
-    if isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType):
-        return None
-    if type(value).__module__ in ("collections", "array"):
-        return repr(value)
-    if isinstance(value, memoryview) or type(value).__module__ == "numpy":
-        return repr(bytes(value)) if isinstance(value, memoryview) else repr(value)
-    if isinstance(value, BaseException):
-        return repr((value.args, vars(value)))
-    if type(value).__module__.startswith("streamproof.lang."):
-        return repr(value)  # a hash that it keeps is no change
-    computed = computed_once(type(value))
-    own = getattr(value, "__dict__", None) or {}
-    inside = {name: part for name, part in own.items() if name not in computed}
-    for base in type(value).__mro__:
-        slots = vars(base).get("__slots__", ())
-        names = (slots,) if isinstance(slots, str) else tuple(slots)
-        inside |= {name: getattr(value, name, None) for name in names if not is_special(name)}
-    return None if not inside or callable(value) else repr(inside)

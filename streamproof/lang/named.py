@@ -18,8 +18,19 @@ from streamproof.lang.text import parsed
 _OF_A_TABLE = ("get", "values", "pop", "setdefault")
 
 
+_noted: dict[int, tuple[CodeType, list[ast.AST]]] = {}
+"""Sources of functions that stand in no file, by their code, which is kept for it."""
+
+
+def note_trees(code: CodeType, trees: list[ast.AST]) -> None:
+    """Note the source of a function that was made of something else."""
+    _noted[id(code)] = code, trees
+
+
 def trees_of(code: CodeType) -> list[ast.AST]:
     """Give the source of a function; none if its file is not there."""
+    if id(code) in _noted:
+        return _noted[id(code)][1]
     return _functions_in(code.co_filename).get(code.co_firstlineno, [])
 
 
@@ -80,7 +91,8 @@ class Named:
 def _attribute(owner: Any, name: str) -> Iterator[Any]:
     """Give an attribute as it is kept, without asking a property."""
     if isinstance(owner, ModuleType):
-        yield from [vars(owner)[name]] * (name in vars(owner))
+        if name in vars(owner):
+            yield vars(owner)[name]
         return
     found = inspect.getattr_static(owner, name, None)
     if isinstance(found, MemberDescriptorType) and not isinstance(owner, type):
@@ -95,7 +107,8 @@ def _entries(table: Any, key: ast.AST) -> Iterator[Any]:
     """List the entries of a table: the one that a key names, or all."""
     if isinstance(table, dict | MappingProxyType):
         if isinstance(key, ast.Constant):
-            yield from [table[key.value]] * (key.value in table)
+            if key.value in table:
+                yield table[key.value]
         else:
             yield from list(table.values())
     elif isinstance(table, list | tuple):

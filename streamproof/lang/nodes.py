@@ -82,6 +82,22 @@ def height(expr: Expr) -> int:
             assert_never(expr)
 
 
+def depth(expr: Expr) -> int:
+    """Tell how many operators stand in one another."""
+    if isinstance(expr, Const | Var):
+        return 0
+    try:
+        known = expr._depth  # noqa: SLF001 - kept there for this function
+    except AttributeError:
+        match expr:
+            case Read(_, parts, _) | Apply(_, parts, _):
+                known = 1 + max(map(depth, parts), default=0)
+            case Quantified():
+                known = 1 + depth(expr.body)
+        object.__setattr__(expr, "_depth", known)
+    return known
+
+
 @functools.cache
 def free_variables(expr: Expr) -> tuple[Var, ...]:
     """List the parameters and bound variables that an expression does not bind itself."""

@@ -51,7 +51,7 @@ class Reached:
 def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
     """List what some methods of a model may run, each function once."""
     reader = _Reader(cls, records_of(cls))  # type: ignore[arg-type] # a class does hash
-    for root in roots:
+    for root in (*roots, vars(cls).get("__dataclass_fields__")):
         yield from reader.follow(root)
     yield from reader.follow_classes()
 
@@ -131,7 +131,7 @@ class _Reader:
 
     def _is_own_class(self, cls: type[Any]) -> bool:
         name = cls.__module__  # which is no text in some classes that are written in C
-        return isinstance(name, str) and _package_of(name) in self.packages
+        return isinstance(name, str) and package_of(name) in self.packages
 
     def _follow_object(self, value: Any) -> Iterator[Reached]:
         """Look into what an object of a user keeps, without asking it."""
@@ -216,6 +216,8 @@ def kept_in(value: Any) -> Iterator[Any]:
             waiting += [part.func, *part.args, *part.keywords.values()]
         elif isinstance(part, MethodType):
             waiting += [part.__func__, part.__self__]
+        elif isinstance(part, dataclasses.Field):
+            waiting.append(part.default_factory)
 
 
 def is_special(name: str) -> bool:
@@ -224,7 +226,7 @@ def is_special(name: str) -> bool:
 
 
 @functools.cache
-def _package_of(module: str) -> str | None:
+def package_of(module: str) -> str | None:
     """Give the package of a user's module; None if it is of Python or of streamproof's language."""
     top = module.partition(".")[0]
     is_pythons = top in sys.stdlib_module_names and top != "__main__"

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, assert_never
 from streamproof.lang import expr as ex
 from streamproof.lang.expr import Expr
 from streamproof.lang.fork import decide
+from streamproof.lang.nodes import depth
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.refusals import untraceable
 from streamproof.lang.runs import current_run
@@ -24,14 +25,28 @@ from streamproof.lang.sorts import BoolSort, ElementSort, EnumSort, IntSort, Sca
 from streamproof.lang.text import may_tell
 from streamproof.lang.watch import unwatched_methods
 
+DEPTH_MAX = 200
+"""Operators in one another, at most: whoever walks through an expression calls itself as often."""
+
 
 @unwatched_methods
 class Symbolic:
-    """A scalar that is known only as an expression."""
+    """A scalar that is known only as an expression.
+
+    Raises
+    ------
+    Untraceable : if the expression is deeper than `DEPTH_MAX`
+    """
 
     __slots__ = ("expr",)
 
     def __init__(self, expr: Expr) -> None:
+        if (levels := depth(expr)) > DEPTH_MAX:
+            raise untraceable(
+                f"it makes an expression of {levels} operators in one another, of {DEPTH_MAX} at "
+                "most",
+                "Let a Map over a Domain hold what is many, and use count, forall or exists",
+            )
         object.__setattr__(self, "expr", expr)
 
     def __getattribute__(self, name: str) -> Any:

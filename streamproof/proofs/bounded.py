@@ -12,6 +12,7 @@ from typing import Any
 import z3
 
 from streamproof.lang.domain import Domain
+from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.evaluate import rebuild
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import TracedModel, Variable
@@ -203,7 +204,12 @@ def domain_classes(traced: TracedModel) -> dict[str, Any]:
 def build_model(
     cls: type[Model[Any]], domains: Mapping[str, Domain[Any]], value: Any
 ) -> Model[Any]:
-    """Build a sized model from the values of its constants."""
+    """Build a sized model from the values of its constants.
+
+    Raises
+    ------
+    WrongDefinition : if the model's class changes them
+    """
     hints = typing.get_type_hints(cls, include_extras=True)
     fields = {}
     for field in dataclasses.fields(cls):
@@ -212,4 +218,12 @@ def build_model(
             fields[field.name] = domains[sort.element.name]
         else:
             fields[field.name] = rebuild(sort, domains, value, field.name)
-    return cls(**fields)
+    model = cls(**fields)
+    changed = [name for name, value in fields.items() if getattr(model, name) != value]
+    if changed or type(model) is not cls:
+        raise WrongDefinition(
+            f"{cls.__name__} was made with {fields}, and is {model}: its own code changes what it "
+            "is given, and a proof is about any constants. State with @assume what constants may "
+            "be, and compute them in `sized`"
+        )
+    return model

@@ -10,7 +10,9 @@ from enum import Enum
 
 import z3
 
+from streamproof.checker.constants import look_at_sizes
 from streamproof.lang import expr as ex
+from streamproof.lang.claims import require_claims
 from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
 from streamproof.lang.model import Role
@@ -170,9 +172,13 @@ def prove(
     Raises
     ------
     TracingDisagrees : if all is proved of a traced form that differs from the code
+    ClaimsDisabled : under python -O
+    BrokenAssumption, UnfitState : if a named size is none that the proof would speak of
     """
     began = time.perf_counter()
+    require_claims()
     require_pure(invariant.model_class)
+    look_at_sizes(invariant.model_class)
     theory = Theory.of(invariant)
     asked = obligations(theory)
     outcomes: list[Outcome] = []

@@ -17,7 +17,7 @@ from streamproof.lang.expr import BOOL, Var
 from streamproof.lang.fork import observing_paths
 from streamproof.lang.memory import Memory
 from streamproof.lang.model import Role, action, always, init
-from streamproof.lang.reached import _package_of
+from streamproof.lang.reached import package_of
 from streamproof.lang.runs import Run
 from streamproof.lang.show import show
 from streamproof.lang.source_text import source_digest
@@ -201,12 +201,10 @@ def test_the_paths_of_a_lambda_are_noted_with_what_holds_around_it() -> None:
 
 
 def test_python_has_no_package_and_a_library_has_its_directory() -> None:
-    assert [
-        _package_of(name) for name in ("random", "collections.abc", "streamproof.lang.map")
-    ] == [
+    assert [package_of(name) for name in ("random", "collections.abc", "streamproof.lang.map")] == [
         None,
         None,
         None,
     ]
-    assert _package_of("z3.z3") == str(Path(z3.__file__).parent)
-    assert _package_of("__main__") is not None
+    assert package_of("z3.z3") == str(Path(z3.__file__).parent)
+    assert package_of("__main__") is not None

@@ -161,21 +161,23 @@ def agree_at_random(models, examples, attempt=0):
     """Compare the engines on so many different random models; count how the searches ended."""
     kinds = {}
 
-    def is_fit(model, expected):
+    def is_fit(expected):
         kind = kind_of(expected)
         is_idle = kind in ("whole", DEADLOCK) and expected[1].distinct < STATES_MIN
-        return repr(model) not in kinds and kind != "cut short" and not is_idle
+        return kind != "cut short" and not is_idle
 
     def agree_on(model):
+        if repr(model) in kinds:
+            return  # Hypothesis runs some once more, and may not be told that they do not count
         expected = outcome(model, reference, Limits(states_max=STATES_MAX))
-        assume(is_fit(model, expected))
+        assume(is_fit(expected))
         compare(model, expected)
         kinds[repr(model)] = kind_of(expected)
         if kinds[repr(model)] == "whole":
             assert set(states_of(model)) == reachable(model)
 
     tried(examples, attempt)(given(model=models)(agree_on))()
-    assert len(kinds) == examples
+    assert len(kinds) > examples * 3 / 4
     return Counter(kinds.values())
 
 
