@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from streamproof.lang.expr import BOOL, Var
 from streamproof.lang.fork import observing_paths
 from streamproof.lang.memory import Memory
 from streamproof.lang.model import Role, action, always, init
+from streamproof.lang.named import Named
 from streamproof.lang.reached import package_of
 from streamproof.lang.runs import Run
 from streamproof.lang.show import show
@@ -208,3 +210,28 @@ def test_python_has_no_package_and_a_library_has_its_directory() -> None:
     ]
     assert package_of("z3.z3") == str(Path(z3.__file__).parent)
     assert package_of("__main__") is not None
+
+
+@dataclass(frozen=True)
+class Long(Stepped):
+    """A model that adds up many terms."""
+
+    @always
+    def is_low(self, s: Levels) -> bool:
+        total = s.top
+        for _ in range(300):
+            total = total + s.top
+        return total >= 0
+
+
+def test_an_expression_that_is_too_deep_is_refused_and_runs_plainly() -> None:
+    with pytest.raises(Untraceable, match="201 operators in one another, of 200 at most"):
+        trace_model(Long)
+    assert Long(Domain(P, 1)).is_low(Levels(Map.fill(Domain(P, 1), 0), 1))
+
+
+def test_what_a_module_or_a_table_has_not_stands_for_nothing() -> None:
+    named = Named({"math": math, "table": {"a": 1}}, Stepped)
+    for text in ("math.no_such", "table['b']", "table.get('b')"):
+        assert list(named.values(ast.parse(text, mode="eval").body)) == []
+    assert list(named.values(ast.parse("table['a']", mode="eval").body)) == [1]
