@@ -157,7 +157,7 @@ def test_an_equality_is_the_same_either_way_round() -> None:
 
 
 @dataclass(frozen=True)
-class Named(Stepped):
+class NamingClass(Stepped):
     """A model that asks for the class of a number by its name."""
 
     @always
@@ -167,7 +167,7 @@ class Named(Stepped):
 
 def test_a_refusal_names_what_is_refused() -> None:
     with pytest.raises(Untraceable, match="it names __class__"):
-        trace_model(Named)
+        trace_model(NamingClass)
 
 
 @dataclass(frozen=True)
