@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeAlias
 
@@ -20,16 +20,23 @@ from streamproof.lang.impure import ImpureModel
 from streamproof.models.trace import show
 
 Ask: TypeAlias = Callable[..., Any]
+Build: TypeAlias = Callable[[type[Any]], Any]
+"""Builds a value with sets of a class."""
 _UNLIKE = object()  # stands for an answer that cannot be compared
 
 
 class _Reordered(frozenset[Any]):
     """A frozenset that lists its members in another order, as do the sets that are made of it."""
 
-    __slots__ = ()
+    __slots__ = ("_members",)
+    _members: list[Any]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.ordered(_in_one_order(frozenset(self))))
+        try:
+            return iter(self._members)
+        except AttributeError:
+            self._members = self.ordered(_in_one_order(frozenset(self)))
+            return iter(self._members)
 
     def __repr__(self) -> str:
         return f"frozenset({{{', '.join(map(repr, self))}}})"
@@ -132,42 +139,68 @@ def other_orders(value: Any) -> list[Any]:
     These are all orders of small sets. Of larger ones, each member comes first once, and last, all
     go backwards once, and some orders are drawn, in which neighbours are others.
     """
-    size = _largest_set(value)
-    return [] if size < 2 else [_rebuilt(value, cls) for cls in _orders_of(size)]
+    size, build = _taken_apart(value)
+    return [build(cls) for cls in _orders_of(size)] if build is not None else []
 
 
-def _largest_set(value: Any) -> int:
-    """Count the members of the largest set in a value."""
+def _taken_apart(value: Any) -> tuple[int, Build | None]:
+    """Give the size of the largest set in a value, and how it is built with sets of a class.
+
+    There is no such way if no set has two members, since all orders are one then.
+    """
     match value:
         case frozenset():
-            return max(len(value), *map(_largest_set, value), 0)
+            return _joined(value, list(value), _as_set)
         case tuple():
-            return max(map(_largest_set, value), default=0)
+            make = getattr(value, "_make", type(value))
+            return _joined(value, value, lambda _, parts: make(parts))
         case Map():
-            return max((_largest_set(part) for _, part in value.items()), default=0)
-        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            parts = (getattr(value, field.name) for field in dataclasses.fields(value))
-            return max(map(_largest_set, parts), default=0)
+            parts = [part for _, part in value.items()]
+            return _joined(value, parts, lambda _, made: _map_of(value, iter(made)))
+        case _ if names := _field_names(type(value)):  # type: ignore[arg-type] # a class does hash
+            parts = [getattr(value, name) for name in names]
+            return _joined(value, parts, lambda _, made: _record_of(type(value), names, made))
         case _:
-            return 0
+            return 0, None
 
 
-def _rebuilt(value: Any, cls: type[Any]) -> Any:
-    if _largest_set(value) < 2:
-        return value
-    match value:
-        case frozenset():
-            return cls(_rebuilt(part, cls) for part in value)
-        case tuple():
-            parts = (_rebuilt(part, cls) for part in value)
-            return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
-        case Map():
-            return value.map(lambda part: _rebuilt(part, cls))
-        case _:
-            made = object.__new__(type(value))
-            for field in dataclasses.fields(value):
-                object.__setattr__(made, field.name, _rebuilt(getattr(value, field.name), cls))
-            return made
+def _joined(
+    value: Any, parts: Sequence[Any], join: Callable[[type[Any], list[Any]], Any]
+) -> tuple[int, Build | None]:
+    known = [_taken_apart(part) for part in parts]
+    size = max((size for size, _ in known), default=0)
+    if isinstance(value, frozenset):
+        size = max(size, len(value))
+    if size < 2:
+        return size, None
+    pairs = [(part, build) for part, (_, build) in zip(parts, known, strict=True)]
+
+    def built(cls: type[Any]) -> Any:
+        return join(cls, [part if build is None else build(cls) for part, build in pairs])
+
+    return size, built
+
+
+def _as_set(cls: type[Any], parts: list[Any]) -> Any:
+    return cls(parts)
+
+
+def _map_of(like: Map[Any, Any], parts: Iterator[Any]) -> Map[Any, Any]:
+    return like.map(lambda _: next(parts))
+
+
+def _record_of(cls: type[Any], names: tuple[str, ...], parts: list[Any]) -> Any:
+    made = object.__new__(cls)
+    for name, part in zip(names, parts, strict=True):
+        object.__setattr__(made, name, part)
+    return made
+
+
+@functools.cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    """Name the fields of a record; none of any other class."""
+    is_record = dataclasses.is_dataclass(cls)
+    return tuple(field.name for field in dataclasses.fields(cls)) if is_record else ()
 
 
 def in_any_order(name: str, ask: Ask, read: Callable[[Any], Any] = lambda answer: answer) -> Ask:
