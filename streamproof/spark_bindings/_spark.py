@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,16 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 _WRITTEN = pa.schema(
     [("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("digest", pa.string())]
 )
-
-_NUMBER = re.compile(r"#\d+L?|-T\d+ms")  # of a column, and how long its watermark waits
-_KEPT_BY = {
-    "Aggregate": ("groupingExpressions", "aggregateExpressions"),
-    "Deduplicate": ("keys",),
-    "DeduplicateWithinWatermark": ("keys",),
-    "Distinct": (),
-    "Join": ("joinType", "condition"),
-}
-"""By which of its parts an operator's state can be told from that of another of its kind."""
 
 
 def write_partitions(
@@ -111,7 +100,7 @@ def channel_sources(frame: DataFrame, options: Sequence[str]) -> list[dict[str, 
     frame, options : the plan, and what to tell of each source that has the first of these; None
         stands for others
     """
-    leaves = _elements(_java(frame).queryExecution().analyzed().collectLeaves())
+    leaves = elements(_java(frame).queryExecution().analyzed().collectLeaves())
     found: list[dict[str, str] | None] = []
     for leaf in leaves:
         if leaf.isStreaming() and leaf.nodeName().startswith("StreamingRelation"):
@@ -134,7 +123,7 @@ def offsets_of(rows: DataFrame, query: str) -> list[str | None] | None:
     for execution in running.values():
         if execution.id().toString() == query:
             ends, sources = execution.availableOffsets(), execution.sources()
-            offsets = [ends.get(source) for source in _elements(sources)]
+            offsets = [ends.get(source) for source in elements(sources)]
             return [each.get().json() if each.isDefined() else None for each in offsets]
     return None
 
@@ -152,16 +141,16 @@ def outermost_origins(
     prefix : how the names of the observed metrics begin by which operators are known
     option, columns : sources count that have this option, which names them, and these columns
     """
-    operators, found = [_java(frame).queryExecution().analyzed()], []
+    operators, found = [analysed(frame)], []
     while operators:
         operator = operators.pop()
         name = operator.name() if operator.nodeName() == "CollectMetrics" else ""
         if name.startswith(prefix):
             found.append(name)
             continue
-        operators += _elements(operator.children())
+        operators += elements(operator.children())
         source = _option(operator, option)
-        if source and columns <= {each.name() for each in _elements(operator.output())}:
+        if source and columns <= {each.name() for each in elements(operator.output())}:
             found.append(source)
     return sorted(found)
 
@@ -193,11 +182,11 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
         name = operator.getClass().getSimpleName()
         yield PlanNode(name, name, uses_clock=_has_clock(operator))
         expressions: list[tuple[Any, tuple[str, ...]]] = [
-            (each, ()) for each in _elements(operator.expressions())
+            (each, ()) for each in elements(operator.expressions())
         ]
         while expressions:
             expression, within = expressions.pop()
-            name, children = expression.getClass().getSimpleName(), _elements(expression.children())
+            name, children = expression.getClass().getSimpleName(), elements(expression.children())
             expressions += [(child, (*within, name)) for child in children]
             yield PlanNode(
                 name,
@@ -210,31 +199,6 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
             )
 
 
-def stateful_operators(frame: DataFrame) -> list[str]:
-    """Describe the operators of a streaming plan that keep state, those nearer to its output first.
-
-    Names of columns are without the numbers that Spark gives them anew in each session.
-    """
-    found = []
-    for operator in _operators(frame):
-        texts = _KEPT_BY.get(operator.getClass().getSimpleName())
-        children = _elements(operator.children())
-        if texts is None or not all(child.isStreaming() for child in children):
-            continue
-        said = [_unnamed(operator, text) for text in texts]
-        found.append(_NUMBER.sub("", f"{operator.nodeName()}({'; '.join(said)})"))
-    return found
-
-
-def _unnamed(operator: Any, text: str) -> str:
-    """Write a part of an operator, its expressions without the names that they are given."""
-    part = getattr(operator, text)()
-    if text in ("joinType", "condition"):
-        return str(part.toString())
-    each = [one.child() if one.nodeName() == "Alias" else one for one in _elements(part)]
-    return ", ".join(one.toString() for one in each)
-
-
 def uses_clock(frame: DataFrame) -> bool:
     """Tell whether a plan has an operator with timers or timeouts by processing time."""
     return any(map(_has_clock, _operators(frame)))
@@ -242,11 +206,11 @@ def uses_clock(frame: DataFrame) -> bool:
 
 def _operators(frame: DataFrame) -> Iterator[Any]:
     """Give the operators of a plan as Spark has analysed it, each before those that it reads."""
-    waiting = [_java(frame).queryExecution().analyzed()]
+    waiting = [analysed(frame)]
     while waiting:
         operator = waiting.pop()
         yield operator
-        waiting += _elements(operator.children())
+        waiting += elements(operator.children())
 
 
 def _has_clock(operator: Any) -> bool:
@@ -255,7 +219,13 @@ def _has_clock(operator: Any) -> bool:
     return any("processing" in mode.lower() for mode in modes)
 
 
-def _elements(sequence: Any) -> list[Any]:
+def analysed(frame: DataFrame) -> Any:
+    """Give a plan as Spark has analysed it: names are resolved, and nothing is optimised."""
+    return _java(frame).queryExecution().analyzed()
+
+
+def elements(sequence: Any) -> list[Any]:
+    """List the elements of a sequence of Scala's."""
     return [sequence.apply(index) for index in range(sequence.size())]
 
 

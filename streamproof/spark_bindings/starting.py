@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings._stateful import stateful_operators
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.cuts import require_behind_cut
@@ -74,7 +75,7 @@ def check_goes_on(
     """
     require_behind_cut(pipeline, process, checkpoint)
     check_inputs(planned_sources(frame), checkpoint)
-    check_state_plan(process, place, _spark.stateful_operators(frame), checkpoint)
+    check_state_plan(process, place, stateful_operators(frame), checkpoint)
 
 
 def check_inputs(sources: Sequence[PlannedSource | None], checkpoint: Checkpoint) -> None:

@@ -8,19 +8,24 @@ wrongly without an error. So a query notes its operators, and a start compares.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 
+from streamproof.spark_bindings._stateful import Stateful
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import read_json, write_json
 from streamproof.spark_bindings.errors import WrongCheckpoint
 
 STATE_PLAN_FILE = "state_plan.json"
 """In a query's directory, or a copy's: the stateful operators that its state is of."""
+TOLD_MAX = 300
+"""Characters that are told of an operator, at most."""
 
 
 def check_state_plan(
-    query: str, place: Path, operators: Sequence[str], checkpoint: Checkpoint
+    query: str, place: Path, operators: Sequence[Stateful], checkpoint: Checkpoint
 ) -> None:
     """Compare a plan's stateful operators with those that the state is of; note them.
 
@@ -36,19 +41,26 @@ def check_state_plan(
     WrongCheckpoint : if the state is of others
     """
     file = place / STATE_PLAN_FILE
-    stored = read_json(file, operators=list)
+    now = [dataclasses.asdict(operator) for operator in operators]
+    stored = (read_json(file) or {}).get("stateful")
     if stored is not None and checkpoint.last_planned() is not None:
-        if stored["operators"] != list(operators):
+        old, new = ([(part["state"], part["rows"]) for part in each] for each in (stored, now))
+        is_permuted = old != new and sorted(old) == sorted(new)
+        if [state for state, _ in old] != [state for state, _ in new] or is_permuted:
             raise WrongCheckpoint(
-                f"the plan of query {query!r} keeps state in {_in_words(operators)}, but the state "
-                f"in {checkpoint.path} is of {_in_words(stored['operators'])}. Spark knows states "
+                f"the plan of query {query!r} keeps state in {_in_words(now)}, but the state "
+                f"in {checkpoint.path} is of {_in_words(stored)}. Spark knows states "
                 "by their order alone, so rows would be lost, or counted wrongly. Nothing was "
                 "written. Give the plan the operators that it had; or, if the state means the "
-                f"same in both (a column has another name, say), delete {file}"
+                f"same in both, delete {file}"
             )
-        return
-    write_json(file, {"operators": list(operators)})
+    write_json(file, {"stateful": now})
 
 
-def _in_words(operators: Sequence[str]) -> str:
-    return "; ".join(operators) or "no operator"
+def _in_words(operators: Sequence[Mapping[str, str]]) -> str:
+    are_alike = len({part["state"] for part in operators}) < len(operators)
+    told = [
+        f"{part['state']} of rows where {part['rows']}" if are_alike else part["state"]
+        for part in operators
+    ]
+    return "; ".join(shorten(text, TOLD_MAX, placeholder="...") for text in told) or "no operator"

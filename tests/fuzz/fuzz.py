@@ -62,12 +62,12 @@ class Contradiction(Exception):
 
     Attributes
     ----------
-    kind : how the reference engine's search ended
+    is_searched : whether the reference engine had searched it, and not refused it
     """
 
     number: int
     voice: str
-    kind: str
+    is_searched: bool
     text: str
     error: str
 
@@ -101,7 +101,8 @@ def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
             tally.refused[voice] += 1
         except Exception as error:
             text = explained(error)
-            raise Contradiction(drawn.number, voice, known.kind, drawn.text, text) from error
+            found = (drawn.number, voice, known.is_searched, drawn.text, text)
+            raise Contradiction(*found) from error
 
 
 def explained(error: Exception) -> str:
@@ -110,14 +111,14 @@ def explained(error: Exception) -> str:
 
 
 def fails_alike(found: Contradiction) -> Any:
-    """Make the test whether a text contradicts in the same way: voice, end, and kind of error."""
+    """Make the test whether a text contradicts in the same way: voice, and kind of error."""
     kind = type(found.__cause__)
 
     def fails(text: str) -> bool:
         try:
             model = run(text)["MODEL"]
             known = outcome(model, reference)
-            if known.kind == found.kind:
+            if known.is_searched == found.is_searched:
                 VOICES[found.voice](model, known)
         except kind as error:
             return not isinstance(error, REFUSALS) and not isinstance(error, NameError)

@@ -57,7 +57,7 @@ class Known:
     @property
     def kind(self) -> str:
         """Tell how the search ended: by an error, cut short, by a counterexample, or whole."""
-        if not isinstance(self.answer[0], dict):
+        if not self.is_searched:
             return str(self.answer[0].__name__)
         verdicts = [part.verdict for part in self.answer[0].values()]
         broken = [part.broken for part in verdicts if isinstance(part, Refuted)]
@@ -66,16 +66,21 @@ class Known:
         return broken[0].rpartition("_")[0] or broken[0] if broken else "whole"
 
     @property
+    def is_searched(self) -> bool:
+        """Whether there was a search at all, and no error."""
+        return isinstance(self.answer[0], dict)
+
+    @property
     def is_cut(self) -> bool:
         """Whether a limit ended the search."""
-        found = self.answer[0].values() if isinstance(self.answer[0], dict) else ()
+        found = self.answer[0].values() if self.is_searched else ()
         reasons = [text for part in found for text in getattr(part.verdict, "reasons", ())]
         return any("raise --" in reason for reason in reasons)
 
     @property
     def is_refuted(self) -> bool:
         """Whether some property of finite runs is broken, or a range was left."""
-        if not isinstance(self.answer[0], dict):
+        if not self.is_searched:
             return True
         return any(
             isinstance(part.verdict, Refuted) and not part.kind.is_liveness
