@@ -50,7 +50,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     part_of,
 )
-from streamproof.spark_bindings.producers import APPLICATION, Producers
+from streamproof.spark_bindings.producers import APPLICATION, Producers, require_number
 from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.session import check_classic
@@ -146,6 +146,7 @@ class Channel:
         ------
         WrongWiring : if a query writes this channel
         WrongRows : if they do not fit the schema
+        WrongArgument : if the identity is none
         NotAppended : if other processes were faster each time that it was tried
         DiskFailed : if the disk did not take them; the message tells whether they are there
         ReusedSequence : if other rows were appended with this number, or it was left out
@@ -162,6 +163,7 @@ class Channel:
             )
         table = fit(rows, self.schema, self.name)
         if producer is not None and sequence is not None:
+            require_number(sequence)
             return self._append_as(table, producer, sequence)
         with self._lock, writing(self.path):
             return self._append(table, None)

@@ -39,7 +39,11 @@ from streamproof.spark_bindings.failpoints import Failpoint, reached
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.offsets import DONE_KEY, is_offset
 from streamproof.spark_bindings.provenance import as_json
-from streamproof.spark_bindings.state_files import require_sources, require_state
+from streamproof.spark_bindings.state_files import (
+    require_offsets_before,
+    require_sources,
+    require_state,
+)
 
 # 12.zip, 12_<uuid>.changelog, .12_<uuid>.zip.crc, 12.delta, 12.snapshot: state as of batch 11
 _STATE_FILE = re.compile(r"\.?(\d+)(?:_[^.]*)?\.(?:zip|changelog|delta|snapshot)(?:\.crc)?")
@@ -108,7 +112,9 @@ class Checkpoint:
                     if number == max(self._logged(kind)):
                         raise self._cut_off(kind, number) from error
                     raise
-        last = self.last_committed()
+        planned, last = self.last_planned(), self.last_committed()
+        if planned is not None:
+            require_offsets_before(self.path, planned)
         if last is not None:
             require_state(self.path, last)
             if self.is_planned(last):
@@ -257,6 +263,7 @@ class Checkpoint:
             temporary = temporary_sibling(target)
             try:
                 self._link(batch_id, temporary)
+                require_offsets_before(temporary, batch_id)
                 require_state(temporary, batch_id)
             except DiskFailed:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -264,6 +271,7 @@ class Checkpoint:
             except LostFiles:
                 shutil.rmtree(temporary, ignore_errors=True)
                 # In the words of the checkpoint, unless it was replaced meanwhile.
+                require_offsets_before(self.path, batch_id)
                 require_state(self.path, batch_id)
                 continue
             except FileNotFoundError:

@@ -5,11 +5,27 @@ from __future__ import annotations
 import pyarrow as pa
 
 from streamproof.spark_bindings.channel_log import ChannelLog, Entry
-from streamproof.spark_bindings.errors import ReusedSequence, VacuumedRows
+from streamproof.spark_bindings.errors import ReusedSequence, VacuumedRows, WrongArgument
 from streamproof.spark_bindings.names import Position
 
 APPLICATION = "producer:"
 """How the names of producers' Delta transactions begin."""
+SEQUENCE_MAX = 2**63 - 1
+"""The largest number of an append: Delta keeps 64 bits."""
+
+
+def require_number(sequence: int) -> None:
+    """Refuse what the log of a channel cannot keep as the number of an append.
+
+    Raises
+    ------
+    WrongArgument : if it is no whole number from 0 to `SEQUENCE_MAX`
+    """
+    if type(sequence) is not int or not 0 <= sequence <= SEQUENCE_MAX:
+        raise WrongArgument(
+            f"append was given sequence={sequence!r}, which numbers no append: the channel keeps "
+            f"whole numbers from 0 to {SEQUENCE_MAX:,}. Nothing was appended. Give one of them"
+        )
 
 
 class Producers:

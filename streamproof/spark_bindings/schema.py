@@ -24,7 +24,7 @@ _DDL_NAMES = {
 }
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`]+))\s+(.*?)\s*", re.DOTALL)
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s`:]+))\s*[:\s]\s*(.*?)\s*", re.DOTALL)
-_DISGUISED = re.compile(r"\b(variant|geography|geometry)\b")
+_DISGUISED = re.compile(r"\b(variant|geography|geometry|collate)\b")
 _NESTED = re.compile(r"(array|map|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
 
 
@@ -53,6 +53,7 @@ def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
             _require_plain_types(schema)
             schema = to_arrow_schema(schema, timezone="UTC")
         stored = _as_stored(schema)
+        _require_readable(stored)
     except Exception as error:
         # Four libraries read schemas here, and each has errors of its own.
         raise WrongSchema(
@@ -177,6 +178,22 @@ def _require_plain_types(schema: StructType) -> None:
         kind = field.dataType.simpleString()
         if found := _DISGUISED.search(kind):
             raise TypeError(f"column {field.name!r} is {kind}, and Delta stores no {found[0]} here")
+
+
+def _require_readable(stored: pa.Schema) -> None:
+    """Refuse types that Delta stores and Spark reads as others, or cannot read."""
+    for field in stored:
+        seen = to_arrow_schema(spark_schema(pa.schema([field])), timezone="UTC").field(0)
+        if seen.type != field.type or _has_no_part(field.type):
+            raise TypeError(
+                f"column {field.name!r} is {field.type}, which Spark reads as {seen.type}"
+            )
+
+
+def _has_no_part(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind) and kind.num_fields == 0:
+        return True
+    return any(_has_no_part(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _unknown_to_delta(schema: ChannelSchema) -> str:

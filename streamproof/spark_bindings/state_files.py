@@ -48,6 +48,26 @@ def require_state(checkpoint: Path, batch: BatchId) -> None:
                     )
 
 
+def require_offsets_before(checkpoint: Path, planned: BatchId) -> None:
+    """Check that a checkpoint has the offsets before those of its last batch: Spark reads both.
+
+    Parameters
+    ----------
+    planned : the last batch that has offsets
+
+    Raises
+    ------
+    LostFiles : if they are missing, so that Spark could not begin
+    """
+    before = Path("offsets", str(planned - 1))
+    if planned > 0 and not (checkpoint / before).exists():
+        raise LostFiles(
+            f"the checkpoint {checkpoint} has lost {before}, which Spark reads as it starts, as it "
+            f"does those of batch {planned}. The query could not begin. Put the file back, or "
+            "restore a snapshot"
+        )
+
+
 def require_sources(checkpoint: Path, offsets: Sequence[Any]) -> None:
     """Check that a checkpoint has what its sources of files have noted: which ones they have read.
 

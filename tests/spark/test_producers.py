@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.commit_lines import copy_without_rows
-from streamproof.spark_bindings.errors import ReusedSequence
+from streamproof.spark_bindings.errors import ReusedSequence, WrongArgument
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.synced_commits import commit_file
 from tests.spark.lives import opened
@@ -47,6 +48,13 @@ def test_a_number_that_was_left_out(channel: Channel) -> None:
     assert channel.append(rows(5), producer="bridge", sequence=5) == 2
     with pytest.raises(ReusedSequence, match="no rows were ever appended with it"):
         channel.append(rows(3), producer="bridge", sequence=3)
+
+
+@pytest.mark.parametrize("sequence", [True, -1, 2**63, 1.0, "5"])
+def test_a_number_that_the_log_cannot_keep_is_refused(channel: Channel, sequence: Any) -> None:
+    with pytest.raises(WrongArgument, match="which numbers no append"):
+        channel.append(rows(1), producer="bridge", sequence=sequence)
+    assert channel.append(rows(1), producer="bridge", sequence=2**63 - 1) == 1
 
 
 def test_a_repetition_gives_none(channel: Channel) -> None:

@@ -69,6 +69,17 @@ def test_changes_that_are_missing(join: Checkpoint, tmp_path: Path, back: int) -
         check_inputs([None], join)
 
 
+def test_the_offsets_before_the_last_ones_are_needed(join: Checkpoint, tmp_path: Path) -> None:
+    last = newest(join)
+    remove(join, f"offsets/{last - 1}")
+    with pytest.raises(
+        LostFiles, match=rf"has lost offsets/{last - 1}, which Spark reads as it st"
+    ):
+        join.copy_as_of(last, tmp_path / "copy")
+    with pytest.raises(LostFiles):
+        check_inputs([None], join)
+
+
 def test_a_file_of_another_attempt_does_not_count(join: Checkpoint) -> None:
     last = newest(join)
     (file,) = join.path.glob(f"state/0/0/{last + 1}_*.changelog")

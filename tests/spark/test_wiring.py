@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql.types import StringType, StructType
 
 from streamproof import spark_bindings
 from streamproof.spark_bindings import Pipeline, Query
@@ -167,11 +168,20 @@ def test_every_public_name_is_found_and_no_other() -> None:
         _ = spark_bindings.Pipelin
 
 
-@pytest.mark.parametrize("kind", ["variant", "array<variant>", "struct<v:variant>", "char(3)"])
+NO_CHANNELS = [
+    *("x variant", "x array<variant>", "x struct<v:variant>", "x char(3)"),
+    *("x string collate UTF8_LCASE", "x array<string collate UTF8_LCASE>"),
+    StructType().add("x", StringType("UTF8_LCASE")),
+    *(pa.schema([("x", kind)]) for kind in (pa.timestamp("ns"), pa.json_(), pa.bool8())),
+    *(pa.schema([("x", kind)]) for kind in (pa.struct([]), pa.list_(pa.timestamp("ns", "UTC")))),
+]
+
+
+@pytest.mark.parametrize("schema", NO_CHANNELS, ids=str)
 def test_types_that_no_channel_can_keep_are_refused_before_there_is_one(
-    tmp_path: Path, kind: str
+    tmp_path: Path, schema: Any
 ) -> None:
-    channels = {"a": f"x {kind}", "b": "x long"}
+    channels = {"a": schema, "b": "x long"}
     with pytest.raises(WrongSchema, match="schema of channel 'a' cannot be used"):
         make(tmp_path / "p", query("q", "a", output="b"), channels=channels)
     assert not (tmp_path / "p").exists()
