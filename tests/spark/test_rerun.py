@@ -212,7 +212,8 @@ def snapshot_of(
         copy = directory.snapshots.checkpoint(name, ProcessName(query))
         write(copy / "metadata", '{"id": "one"}')
         lines = [json.dumps(offset(pipeline.channel(c), at)) for c, at in received.items()]
-        write(copy / "offsets" / "4", "\n".join(["v1", "{}", *lines]))
+        for number in ("3", "4"):
+            write(copy / "offsets" / number, "\n".join(["v1", "{}", *lines]))
         write(copy / "commits" / "4", "v2\n{}")
     markers = {channel: pipeline.channel(channel).log.last() for channel in "abc"}
     directory.snapshots.complete(name, pairs=[], markers=markers, channels=[])  # type: ignore[arg-type]
