@@ -40,6 +40,7 @@ from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.offsets import DONE_KEY, is_offset
 from streamproof.spark_bindings.provenance import as_json
 from streamproof.spark_bindings.state_files import (
+    require_as_of,
     require_offsets_before,
     require_sources,
     require_state,
@@ -263,16 +264,14 @@ class Checkpoint:
             temporary = temporary_sibling(target)
             try:
                 self._link(batch_id, temporary)
-                require_offsets_before(temporary, batch_id)
-                require_state(temporary, batch_id)
+                require_as_of(temporary, batch_id)
             except DiskFailed:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
             except LostFiles:
                 shutil.rmtree(temporary, ignore_errors=True)
                 # In the words of the checkpoint, unless it was replaced meanwhile.
-                require_offsets_before(self.path, batch_id)
-                require_state(self.path, batch_id)
+                require_as_of(self.path, batch_id)
                 continue
             except FileNotFoundError:
                 # Spark deleted a file between listing and linking. An old one is not needed and

@@ -17,7 +17,7 @@ from streamproof.spark_bindings.durable import as_written, read_json
 from streamproof.spark_bindings.errors import LostFiles, WrongCheckpoint
 from streamproof.spark_bindings.names import ProcessName
 from streamproof.spark_bindings.snapshot import RecordedState, Snapshot
-from streamproof.spark_bindings.state_files import require_offsets_before, require_state
+from streamproof.spark_bindings.state_files import require_as_of
 
 _CUT = "cut"  # in the origin that pipeline.json tells; 0.1.0 did not
 
@@ -46,8 +46,7 @@ def require_recorded(source: PipelineDirectory, found: Snapshot) -> None:
             has = f"{copy} has read up to {dict(received)}"
             raise _lost(source, found, f"{has}, but {process!r} recorded {dict(state.received)}")
         checkpoint.identity()
-        require_offsets_before(copy, state.batch)
-        require_state(copy, state.batch)
+        require_as_of(copy, state.batch)
 
 
 def _lost(source: PipelineDirectory, found: Snapshot, what: str) -> LostFiles:

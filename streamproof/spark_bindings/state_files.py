@@ -68,6 +68,18 @@ def require_offsets_before(checkpoint: Path, planned: BatchId) -> None:
         )
 
 
+def require_as_of(checkpoint: Path, batch: BatchId) -> None:
+    """Check that a checkpoint that ends with a completed batch has what Spark begins with.
+
+    Raises
+    ------
+    LostFiles : if state, or the offsets before the last ones, are missing
+    DamagedFile : if the log cannot be read
+    """
+    require_offsets_before(checkpoint, batch)
+    require_state(checkpoint, batch)
+
+
 def require_sources(checkpoint: Path, offsets: Sequence[Any]) -> None:
     """Check that a checkpoint has what its sources of files have noted: which ones they have read.
 

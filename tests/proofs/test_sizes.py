@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -78,38 +78,31 @@ class Led(Model[State]):
 @dataclass(frozen=True)
 class Fit(Led):
     sizes = {"default": {"k": 2}}
+    given: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def sized(cls, k: int) -> Any:
-        return cls.of(k)
+        return cls.of(k, **cls.given)
 
 
 @dataclass(frozen=True)
 class Outside(Fit):
-    @classmethod
-    def sized(cls, k: int) -> Any:
-        return cls.of(k, boss=5)
+    given = {"boss": 5}
 
 
 @dataclass(frozen=True)
 class Ranked(Fit):
-    @classmethod
-    def sized(cls, k: int) -> Any:
-        return cls.of(k, ranks=5)
+    given = {"ranks": 5}
 
 
 @dataclass(frozen=True)
 class High(Fit):
-    @classmethod
-    def sized(cls, k: int) -> Any:
-        return cls.of(k, limit=9)
+    given = {"limit": 9}
 
 
 @dataclass(frozen=True)
 class Halved(Fit):
-    @classmethod
-    def sized(cls, k: int) -> Any:
-        return cls.of(k, limit=2.5)
+    given = {"limit": 2.5}
 
 
 @dataclass(frozen=True)
