@@ -31,12 +31,11 @@ from typing import Any
 import streamproof.lang as language
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.errors import StreamproofError
-from streamproof.lang.impure import roots_of
 from streamproof.lang.makers import makers_of
 from streamproof.lang.model import Model
 from streamproof.lang.named import trees_of
-from streamproof.lang.origin import Origin, origin_of
-from streamproof.lang.reached import Reached, is_special, reached_from
+from streamproof.lang.origin import Origin, instructions_of, origin_of
+from streamproof.lang.reached import Reached, is_special, reached_from, roots_of
 from streamproof.lang.set_order import reads_text
 from streamproof.lang.trace import field_sorts, state_sort_of
 
@@ -87,7 +86,7 @@ def _is_evident(cls: Any) -> bool:
     except (StreamproofError, NameError):
         return False  # a value of any class, a set among them
     roots = roots_of(cls)
-    parts = [*reached_from(cls, roots), *reached_from(cls, makers_of(cls, roots))]
+    parts = [*reached_from(cls, roots), *reached_from(cls, makers_of(cls))]
     codes = {part.code for part in parts}
     asked = {getattr(root, "__code__", None) for root in roots}
     return all(_Looks(part, codes, tells=part.code in asked).is_evident() for part in parts)
@@ -109,7 +108,7 @@ class _Looks:
         """Tell whether nothing in the function may differ between processes."""
         if not all(self._is_known(value) for _, value in self.part.values):
             return False
-        instructions = list(dis.get_instructions(self.part.code))
+        instructions = instructions_of(self.part.code)
         following = [*instructions[1:], None]
         return all(map(self._is_harmless, instructions, following))
 

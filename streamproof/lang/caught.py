@@ -7,11 +7,12 @@ refusal was noted. What a user raises, a guard, a claim, a missing key come alik
 
 from __future__ import annotations
 
-import dis
 import functools
 from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any
+
+from streamproof.lang.origin import instructions_of
 
 _OF_C = {BaseException, Exception, TypeError, AttributeError}
 _CATCHING = ("CHECK_EXC_MATCH", "CHECK_EG_MATCH", "WITH_EXCEPT_START")
@@ -50,7 +51,7 @@ def _catches(kind: type) -> str:
 
 @functools.cache
 def _catches_some(code: CodeType) -> bool:
-    return any(instruction.opname in _CATCHING for instruction in dis.get_instructions(code))
+    return any(instruction.opname in _CATCHING for instruction in instructions_of(code))
 
 
 @functools.cache
@@ -58,7 +59,7 @@ def _unnamed(code: CodeType) -> tuple[int, ...]:
     """List lines of handlers that name no class: `except:`, or a return in `finally`."""
     found = []
     line, before, is_named = code.co_firstlineno, "", False
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions_of(code):
         line = (instruction.positions.lineno if instruction.positions else None) or line
         if instruction.opname == "PUSH_EXC_INFO":
             is_named = False

@@ -28,8 +28,8 @@ from typing import Any
 from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
-from streamproof.lang.model import Role, methods_of
-from streamproof.lang.reached import Reached, kept_in, reached_from
+from streamproof.lang.origin import instructions_of
+from streamproof.lang.reached import Reached, kept_in, reached_from, roots_of
 from streamproof.lang.set_order import find_use_of_order
 
 _MODULES = (
@@ -76,8 +76,7 @@ def require_pure(cls: type[Any]) -> None:
 
 @functools.cache
 def _require_pure(cls: Any) -> None:
-    roots = roots_of(cls)
-    for part in reached_from(cls, roots):
+    for part in reached_from(cls, roots_of(cls)):
         seen = (*_impurities(part), *find_use_of_order(part, cls), *find_text_of_address(part, cls))
         for line, what, instead in seen:
             raise ImpureModel(
@@ -85,7 +84,7 @@ def _require_pure(cls: Any) -> None:
                 "otherwise when it is asked again, or in another process: a verdict would hold for "
                 f"this one alone. {instead}"
             )
-    for part in reached_from(cls, makers_of(cls, roots)):
+    for part in reached_from(cls, makers_of(cls)):
         seen = (*_of_another_process(part), *find_use_of_order(part, cls))
         for line, what, instead in seen:
             raise ImpureModel(
@@ -105,13 +104,6 @@ def _of_another_process(part: Reached) -> Iterator[tuple[int, str, str]]:
 _OF_A_PROCESS = ("hash", "id", "hash()", "id()", "secrets", "time", "uuid")
 
 
-def roots_of(cls: Any) -> list[Any]:
-    """List what a search asks: methods with a role, and `initial_states` where none is @init."""
-    methods = methods_of(cls)
-    own = [] if any(m.role is Role.INIT for m in methods) else [cls.initial_states]
-    return [*(getattr(cls, method.name) for method in methods), *own]
-
-
 def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     """List what is impure in one function: line, what it does, and what to write instead."""
     line, function = part.code.co_firstlineno, part.function
@@ -122,7 +114,7 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     for instruction, value in part.values:
         known.setdefault(instruction.offset, []).append(value)
     owner: Any = None  # what the instruction before has loaded
-    for instruction in dis.get_instructions(part.code):
+    for instruction in instructions_of(part.code):
         line = instruction.starts_line or line
         found = known.get(instruction.offset, [])
         sources = (_source(kept) for value in found for kept in kept_in(value))

@@ -24,7 +24,7 @@ from streamproof.lang.caught import caught_by
 from streamproof.lang.compiled import is_compiled
 from streamproof.lang.held import held
 from streamproof.lang.literal_names import asks_by_literal_names
-from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.origin import Origin, instructions_of, origin_of
 
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -123,7 +123,7 @@ def _instructions(code: CodeType) -> Iterator[Doubt]:
 
 
 def _lines(code: CodeType) -> Iterator[tuple[dis.Instruction, int]]:
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions_of(code):
         positions = instruction.positions
         line = positions.lineno if positions is not None else None
         yield instruction, line or code.co_firstlineno

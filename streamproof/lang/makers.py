@@ -17,7 +17,13 @@ from typing import Any
 
 from streamproof.lang.named import note_trees
 from streamproof.lang.origin import Origin, origin_of
-from streamproof.lang.reached import package_of, reached_from, records_of
+from streamproof.lang.reached import (
+    package_of,
+    packages_of,
+    reached_from,
+    records_of,
+    roots_of,
+)
 from streamproof.lang.text import parsed
 
 _MAKING = ("sized", "__init__", "__new__", "__post_init__")
@@ -25,20 +31,16 @@ _MAKING = ("sized", "__init__", "__new__", "__post_init__")
 _BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 
 
-def makers_of(cls: type[Any], roots: Iterable[Any]) -> tuple[FunctionType, ...]:
-    """List the code that makes a model's constants, as functions, which are read and never called.
-
-    Parameters
-    ----------
-    roots : the methods whose constants are asked for
-    """
-    return _Makers(cls).of(roots)
+@functools.cache
+def makers_of(cls: Any) -> tuple[FunctionType, ...]:
+    """List the code that makes a model's constants, as functions that are read and never called."""
+    return _Makers(cls).of(roots_of(cls))
 
 
 class _Makers:
     def __init__(self, cls: type[Any]) -> None:
         self.cls = cls
-        self.packages = {package_of(base.__module__) for base in cls.__mro__} - {None} | {""}
+        self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
         self.found: list[FunctionType] = []
         self.done: set[Any] = set()
 
@@ -124,19 +126,15 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 def _names_bound(node: ast.stmt) -> set[str]:
     """Name what a statement binds by its own head, not in its body."""
     match node:
-        case ast.Assign(targets):
-            parts: list[ast.AST] = [*targets, node.value]
-        case ast.AnnAssign(target, _, value) if value is not None:
-            parts = [target, value]
-        case ast.AugAssign() | ast.Expr():
-            parts = [node]
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign() | ast.Expr():
+            heads: list[ast.AST] = [node]  # a `:=` in a value binds a name, too
         case ast.For(target, iterated) | ast.AsyncFor(target, iterated):
-            parts = [target, iterated]
+            heads = [target, iterated]
         case ast.With(items):
-            parts = list(items)
+            heads = list(items)
         case _:
             return set()
-    names = (part for head in parts for part in ast.walk(head) if isinstance(part, ast.Name))
+    names = (part for head in heads for part in ast.walk(head) if isinstance(part, ast.Name))
     return {name.id for name in names if isinstance(name.ctx, ast.Store)}
 
 

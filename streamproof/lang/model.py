@@ -228,11 +228,9 @@ class Model(Generic[S]):
 
     def domain_of(self, annotation: Any, method: str) -> Domain[Any]:
         """Find the domain that a parameter ranges over, by the element class in its annotation."""
-        hints = typing.get_type_hints(type(self), include_extras=True)
-        for field in dataclasses.fields(self):
-            hint = hints[field.name]
-            if typing.get_origin(hint) is Domain and typing.get_args(hint)[0] is annotation:
-                domain: Domain[Any] = getattr(self, field.name)
+        for field, element in _domains_of(type(self)):  # type: ignore[arg-type] # hashable
+            if element is annotation:
+                domain: Domain[Any] = getattr(self, field)
                 return domain
         raise WrongDefinition(
             f"{type(self).__name__}.{method} takes a parameter of type {annotation}, but "
@@ -279,3 +277,11 @@ class Model(Generic[S]):
             if target is None:
                 raise WrongDefinition(f"{call} gave no state: does it lack a `return`?")
             yield Move(call, target)
+
+
+@functools.cache
+def _domains_of(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """List a model's fields that are domains, each with the class of its elements."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    fields = ((field.name, hints[field.name]) for field in dataclasses.fields(cls))
+    return tuple((n, typing.get_args(h)[0]) for n, h in fields if typing.get_origin(h) is Domain)

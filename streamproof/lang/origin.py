@@ -6,6 +6,7 @@ users, too: a protocol may come from one.
 
 from __future__ import annotations
 
+import dis
 import functools
 import sysconfig
 from enum import Enum
@@ -89,3 +90,9 @@ def is_plain_dataclass(cls: type, method: str) -> bool:
     """Tell whether a method of a record is the one that `dataclasses` generates."""
     code = getattr(getattr(cls, method, None), "__code__", None)
     return code is not None and origin_of(code) is Origin.GENERATED
+
+
+@functools.lru_cache(maxsize=4096)
+def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
+    """Read the instructions of a function, once."""
+    return tuple(dis.get_instructions(code))

@@ -23,7 +23,7 @@ from typing import Any
 
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
-from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.origin import Origin, instructions_of, origin_of
 
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -56,6 +56,13 @@ def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
     yield from reader.follow_classes()
 
 
+def roots_of(cls: Any) -> list[Any]:
+    """List what a search asks: methods with a role, and `initial_states` where none is @init."""
+    methods = methods_of(cls)
+    own = [] if any(m.role is Role.INIT for m in methods) else [cls.initial_states]
+    return [*(getattr(cls, method.name) for method in methods), *own]
+
+
 @functools.cache
 def records_of(cls: Any) -> tuple[type[Any], ...]:
     """List the records that a model's states and fields are made of, and their base classes."""
@@ -84,10 +91,7 @@ class _Reader:
         self.names: set[str] = set()
         self.looked_at: set[type[Any]] = set()
         self.classes: dict[type[Any], None] = dict.fromkeys(records)
-        files = (
-            getattr(sys.modules.get(base.__module__), "__file__", None) for base in cls.__mro__
-        )
-        self.packages = {_package(file) for file in files if file} | {""}
+        self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
 
     def is_own(self, code: CodeType) -> bool:
         """Tell whether code is a user's, and of no other package than the model's."""
@@ -171,7 +175,7 @@ class _Reader:
         self, code: CodeType, names: dict[str, Any]
     ) -> Iterator[tuple[dis.Instruction, Any]]:
         owner: Any = None  # the module that the instruction before has loaded, if it did
-        for instruction in dis.get_instructions(code):
+        for instruction in instructions_of(code):
             found: tuple[Any, ...] = ()
             if instruction.opname in _BY_NAME and _is_users(instruction.argval, names):
                 found = (names[instruction.argval],)
@@ -223,6 +227,13 @@ def kept_in(value: Any) -> Iterator[Any]:
 def is_special(name: str) -> bool:
     """Tell whether Python calls a method of this name by itself."""
     return name.startswith("__") and name.endswith("__")
+
+
+@functools.cache
+def packages_of(cls: Any) -> frozenset[str]:
+    """Give the packages whose code is looked into: the model's, ours, and what is in none."""
+    own = (package_of(base.__module__) for base in cls.__mro__)
+    return frozenset({"", _package(__file__), *(package for package in own if package is not None)})
 
 
 @functools.cache

@@ -7,10 +7,12 @@ that changes it: the answer to a question would depend on what was asked before.
 from __future__ import annotations
 
 import functools
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
+from hashlib import blake2b
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -22,10 +24,11 @@ from types import (
 from typing import Any, TypeAlias
 
 from streamproof.lang.domain import Domain, Element
+from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.map import Map
-from streamproof.lang.model import Model, methods_of
+from streamproof.lang.model import Model
 from streamproof.lang.origin import Origin, origin_of
-from streamproof.lang.reached import is_special, package_of, reached_from
+from streamproof.lang.reached import is_special, package_of, packages_of, reached_from, roots_of
 
 Surroundings: TypeAlias = dict[str, dict[str, str]]
 """Whose values: their texts, by name."""
@@ -39,11 +42,26 @@ def surroundings(model: Any) -> Surroundings:
 
     That are the model's fields, globals, closures, default arguments, attributes of classes,
     functions and objects, and whatever these hold, however deep.
+
+    Raises
+    ------
+    WrongDefinition : if they hold one another in a chain that is longer than Python's stack
     """
+    try:
+        return _surroundings(model)
+    except RecursionError:
+        raise WrongDefinition(
+            f"the methods of {type(model).__name__} use objects that hold one another in a chain "
+            f"of hundreds, so streamproof cannot look whether a search changes them (Python's "
+            f"stack ends after {sys.getrecursionlimit()} calls). Keep them in one list or table"
+        ) from None
+
+
+def _surroundings(model: Any) -> Surroundings:
     cls = type(model)
-    writer = _Writer({package_of(base.__module__) for base in cls.__mro__} - {None} | {""})
+    writer = _Writer(packages_of(cls))  # type: ignore[arg-type] # a class does hash
     writer.note(cls)
-    for part in reached_from(cls, [getattr(cls, method.name) for method in methods_of(cls)]):
+    for part in reached_from(cls, roots_of(cls)):
         function = part.function
         writer.write("the function", {function.__qualname__: function})
         named: tuple[str, ...] = (*part.code.co_names, *part.code.co_freevars)
@@ -55,7 +73,8 @@ def surroundings(model: Any) -> Surroundings:
                 writer.write(f"{value.__name__}'s", attributes)
     own, computed = getattr(model, "__dict__", {}), computed_once(cls)
     writer.write("the model's", {n: own[n] for n in own if n not in computed})
-    writer.keep(model)
+    writer.write_classes()
+    writer.write_computed(model)
     writer.write_classes()
     return writer.found
 
@@ -100,10 +119,13 @@ class _Writer:
     packages : of the model; what belongs to others is not looked into
     """
 
-    def __init__(self, packages: set[str | None]) -> None:
+    def __init__(self, packages: frozenset[str]) -> None:
         self.packages = packages
         self.found: Surroundings = {}
-        self.classes: dict[Any, None] = {}
+        self.classes: dict[Any, bool] = {}  # and whether its attributes are written
+        self.computed_once: Any = functools.cache(computed_once)
+        self.written: dict[int, tuple[Any, str]] = {}
+        """What was met and its text, by number; kept, so that no other object has the number."""
 
     def write(self, whose: str, values: Mapping[str, Any]) -> None:
         """Write values down by their names."""
@@ -113,10 +135,9 @@ class _Writer:
 
     def write_classes(self) -> None:
         """Write down the attributes of all classes that were met, and of those that they hold."""
-        done: set[Any] = set()
-        while waiting := [cls for cls in self.classes if cls not in done]:
+        while waiting := [cls for cls, is_written in self.classes.items() if not is_written]:
             for cls in waiting:
-                done.add(cls)
+                self.classes[cls] = True
                 members = vars(cls)
                 # What an enumeration finds by its values, a flag adds to.
                 own = {n: v for n, v in members.items() if not n.endswith("_") or n in _SPECIAL}
@@ -126,38 +147,40 @@ class _Writer:
         """Note a class, what it inherits from, and its metaclass."""
         for base in (*cls.__mro__, *type(cls).__mro__):
             if base is Model or self._is_own(base):  # anybody can give `Model` attributes
-                self.classes[base] = None
+                self.classes.setdefault(base, False)
 
     def _is_own(self, part: Any) -> bool:
         """Tell whether a class or function is of the model's packages."""
         module = getattr(part, "__module__", None)
         return isinstance(module, str) and package_of(module) in self.packages
 
-    def text(self, value: Any, around: tuple[int, ...] = ()) -> str:
-        """Write a value down, with all that it holds."""
+    def text(self, value: Any) -> str:
+        """Write a value down, with all that it holds; what is met again, as it was written."""
         if isinstance(value, type):
             self.note(value)
             return value.__qualname__
         self.note(type(value))
         if isinstance(value, (*_IMMUTABLE, Enum, Element, ModuleType, CodeType)):
             return repr(value)
-        if id(value) in around:
-            return "..."
-        inside = (*around, id(value))
+        if id(value) not in self.written:
+            self.written[id(value)] = value, "..."  # as long as what it holds is written
+            self.written[id(value)] = value, _shortened(self._text_of(value))
+        return self.written[id(value)][1]
+
+    def _text_of(self, value: Any) -> str:
         if isinstance(value, _LISTED) and type(value) in _BRACKETS:
-            return self._listed(value, inside)
-        parts = [f"{label}{self.text(part, inside)}" for label, part in self._parts(value)]
-        self.keep(value, inside)
+            return self._listed(value)
+        parts = [f"{label}{self.text(part)}" for label, part in self._parts(value)]
         name = getattr(value, "__qualname__", type(value).__qualname__)
         return f"{name}({', '.join(parts)})" if parts else _shown(value, name)
 
-    def _listed(self, value: Any, around: tuple[int, ...]) -> str:
+    def _listed(self, value: Any) -> str:
         """Write a collection down as Python does; a set in an order of its own."""
         if isinstance(value, dict):
             pairs = list(value.items())
-            inside = [f"{self.text(k, around)}: {self.text(v, around)}" for k, v in pairs]
+            inside = [f"{self.text(k)}: {self.text(v)}" for k, v in pairs]
         else:
-            inside = [self.text(part, around) for part in value]
+            inside = [self.text(part) for part in value]
         if isinstance(value, set | frozenset):
             inside.sort()
         begin, end = _BRACKETS[type(value)]
@@ -173,13 +196,17 @@ class _Writer:
     def _is_own_code(self, function: FunctionType) -> bool:
         return origin_of(function.__code__) is Origin.USER and self._is_own(function)
 
-    def keep(self, value: Any, around: tuple[int, ...] = ()) -> None:
-        """Write down apart what an object has computed and keeps, which may be new."""
-        own: dict[str, Any] = getattr(value, "__dict__", None) or {}
-        for name in computed_once(type(value)):
-            if name in own:
-                whose = f"{type(value).__qualname__}.{name}, which is computed once,"
-                self.found[f"{whose}{_AT}{id(value)}"] = {"": self.text(own[name], around)}
+    def write_computed(self, model: Any) -> None:
+        """Write down apart what objects have computed and keep, after all else: it may be new."""
+        self.written.setdefault(id(model), (model, ""))
+        done: set[int] = set()
+        while waiting := [self.written[number][0] for number in self.written if number not in done]:
+            for value in waiting:
+                done.add(id(value))
+                own: dict[str, Any] = getattr(value, "__dict__", None) or {}
+                for name in own and self.computed_once(type(value)) & own.keys():
+                    whose = f"{type(value).__qualname__}.{name}, which is computed once,"
+                    self.found[f"{whose}{_AT}{id(value)}"] = {"": self.text(own[name])}
 
 
 _LISTED = (list, tuple, dict, set, frozenset)
@@ -190,6 +217,17 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
     set: ("{", "}"),
     frozenset: ("{", "}"),
 }
+
+
+def _shortened(text: str) -> str:
+    """Shorten a long text to how it begins, and a digest of all of it."""
+    if len(text) <= _LENGTH_MAX:
+        return text
+    return f"{text[:_LENGTH_MAX]}... ({blake2b(text.encode(), digest_size=12).hexdigest()})"
+
+
+_LENGTH_MAX = 500
+"""Letters of a text; an object that holds another twice would double it at each level."""
 
 
 def _shown(value: Any, name: str) -> str:

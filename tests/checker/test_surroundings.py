@@ -20,7 +20,7 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker import explore as reference
-from streamproof.lang import Domain, Element, Model, action, always, init
+from streamproof.lang import Domain, Element, Model, WrongDefinition, action, always, init
 from streamproof.lang.impure import ImpureModel
 from streamproof.models.verdict import Status
 
@@ -230,17 +230,45 @@ class Lazy:
         return Late()
 
 
-LAZY = Lazy()
+class Node:
+    def __init__(self) -> None:
+        self.others: list[Node] = []
+
+
+LAZY, SHARED, CHAIN = Lazy(), [0], [0]
+for _ in range(60):
+    SHARED = [SHARED, SHARED]  # type: ignore[list-item] # each twice in the next: 2^60 in all
+for _ in range(3_000):
+    CHAIN = [CHAIN]  # type: ignore[list-item]
+NODES = [Node() for _ in range(60)]
+for node in NODES:
+    node.others = NODES
 HARMLESS: dict[str, Callable[[], int]] = {
     "remembered": lambda: remembered(1),
     "computed": lambda: LAZY.late.number,
     "dispatched": lambda: told(1) + told("text") + told(1.5) + told(Kind.ONE),
+    "shared": lambda: len(SHARED),
+    "each knows all": lambda: len(NODES),
 }
 
 
 @pytest.mark.parametrize("way", HARMLESS.values(), ids=HARMLESS)
 def test_what_is_only_remembered_is_no_change(way: Callable[[], int]) -> None:
     assert check(model_of(way), engine=reference).safety.status is not Status.REFUTED
+
+
+def test_what_changes_in_a_crowd_that_knows_itself_is_found() -> None:
+    def way() -> int:
+        NODES[59].others = [*NODES[59].others, NODES[0]]
+        return len(NODES[59].others) - len(NODES)
+
+    with pytest.raises(ImpureModel, match="the global NODES was"):
+        check(model_of(way), engine=reference)
+
+
+def test_a_chain_that_is_too_long_is_refused() -> None:
+    with pytest.raises(WrongDefinition, match="in a chain of hundreds"):
+        check(model_of(lambda: len(CHAIN)), engine=reference)
 
 
 def test_the_message_names_the_place_and_both_values() -> None:
