@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, TypeAlias
 
 import z3
@@ -28,6 +29,9 @@ RLIMIT = 400_000
 """Z3's own steps for one question, before it is asked once more with `RLIMIT_LAST`."""
 SIZE_MAX, COUNTED_MAX = 6, 64
 """Elements of every domain, at most; and where as many are counted."""
+CELLS_MAX, MISSED_CELLS_MAX = 1_000, 20_000
+"""Variables where many elements are counted; and those of all tries there that found nothing, after
+which there are no more: code that asks whether `x != x` has conditions that hold nowhere."""
 REFUSED_MAX = 8
 """Solutions of one question that the classes of a model may refuse to be built from."""
 
@@ -208,6 +212,7 @@ class Search:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self._asked: dict[Any, Witnesses] = {}
+        self._missed_cells = 0
 
     @functools.cached_property
     def _any_size(self) -> AnySize:
@@ -242,13 +247,23 @@ class Search:
             yield point, not counted
             if not counted:
                 return
-            yield from tried.first(_counting(self.shape, wish, point, counted), wish)
+            yield from self._counting(tried, wish, point, counted)
         if not tried.is_found:
             yield from tried.first(self._large(wish), wish)
         if tried.is_found:
             return
         if tried.gave_up is not None:
             raise tried.gave_up
+
+    def _counting(
+        self, tried: _Tried, wish: Wish, point: Point, counted: Mapping[str, int]
+    ) -> Iterator[tuple[Point, bool]]:
+        """Try as many elements as are counted, unless that was in vain too often."""
+        if self._missed_cells < MISSED_CELLS_MAX:
+            tries = list(_many(self.shape, wish, point, counted))
+            yield from tried.first(tries, wish)
+            if not tried.is_found:
+                self._missed_cells += sum(_cells_at(self.shape, size) for _, size, _ in tries)
 
     def _large(self, wish: Wish) -> Iterator[_Try]:
         """List what is tried where numbers are large, or more elements differ."""
@@ -270,7 +285,7 @@ class Search:
         return self._asked[key]
 
 
-def _counting(shape: Shape, wish: Wish, point: Point, counted: Mapping[str, int]) -> Iterator[_Try]:
+def _many(shape: Shape, wish: Wish, point: Point, counted: Mapping[str, int]) -> Iterator[_Try]:
     """List sizes up to the largest number that is counted, beside what a point needs otherwise."""
     sizes = {name: len(domain) for name, domain in point.place.domains.items()}
     sorts = [*(v.sort for v in shape.variables), *(v.sort for v in wish.variables)]
@@ -278,10 +293,21 @@ def _counting(shape: Shape, wish: Wish, point: Point, counted: Mapping[str, int]
     empty = {name: 0 for name in counted if name not in held}
     if empty:
         yield wish.plainly, {**sizes, **empty}, SMALL
+
+    def with_many(size: int) -> dict[str, int]:
+        return {n: max(size, number) if n in counted else number for n, number in sizes.items()}
+
     needed = min(COUNTED_MAX, max(counted.values()))
+    while needed > SIZE_MAX and _cells_at(shape, with_many(needed)) > CELLS_MAX:
+        needed -= 1
     for size in dict.fromkeys((*range(3, min(SIZE_MAX, needed) + 1), needed)):
-        larger = {name: max(size, number) for name, number in sizes.items() if name in counted}
-        yield wish.plainly, {**sizes, **larger}, SMALL
+        yield wish.plainly, with_many(size), SMALL
+
+
+def _cells_at(shape: Shape, size: int | Mapping[str, int]) -> int:
+    """Count the variables of a shape at a size, one for each combination of its keys."""
+    domains = shape.domains(size)
+    return sum(prod(len(domains[key.name]) for key in v.keys) for v in shape.variables)
 
 
 class _Tried:

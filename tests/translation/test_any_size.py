@@ -4,6 +4,7 @@ models with paths that need many elements, large numbers, or nothing that exists
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,9 @@ from streamproof.lang import expr as ex
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import action, always, assume, init
 from streamproof.lang.trace import trace_model
-from streamproof.translation import TracingDisagrees, validate_model
+from streamproof.translation import TracingDisagrees, validate_model, witnesses
 from streamproof.translation.units import Unit, model_units
-from streamproof.translation.witnesses import Search, Wish
+from streamproof.translation.witnesses import Search, Wish, Witnesses
 from tests.translation.seeing import is_traced
 
 FAR = 2**50
@@ -113,6 +114,7 @@ def test_as_much_is_counted_as_a_condition_asks_for() -> None:
     assert report.impossible == 0
 
 
+@pytest.mark.slow
 def test_numbers_reach_beyond_every_constant_where_they_are_multiplied() -> None:
     report = validate_model(Scaling(Domain(Place, 2), Domain(Copy, 2)))
     assert report.impossible == 0
@@ -145,3 +147,47 @@ def test_what_no_values_reach_is_told() -> None:
     n = ex.Read("n", (), ex.INT)
     below_and_above = (ex.less(n, ex.literal(2)), ex.less(ex.literal(3), n))
     assert list(Search(shape).points(Wish(below_and_above, below_and_above))) == []
+
+
+@dataclass(frozen=True)
+class Links:
+    n: int
+    link: Map[tuple[Place, Place], bool]
+
+
+@dataclass(frozen=True)
+class Vain(Model[Links]):
+    """A model of many conditions that hold nowhere, which only counting tells."""
+
+    places: Domain[Place]
+
+    @init
+    def start(self) -> Links:
+        return Links(0, Map.fill(self.places, self.places, False))
+
+    @action
+    def join(self, s: Links, p: Place, q: Place) -> Links:
+        for number in range(80, 86):
+            if count(self.places, lambda r: s.link[r, r] and s.n != s.n) == number:
+                return s
+        return replace(s, link=s.link.set((p, q), True))
+
+    @always
+    def linked(self, s: Links) -> bool:
+        return s.n == 0
+
+
+def test_what_is_counted_in_vain_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    at = Search.at
+
+    def noted(self: Search, size: Any, numbers: tuple[int, int]) -> Witnesses:
+        tried.append(size if isinstance(size, int) else size["Place"])
+        return at(self, size, numbers)
+
+    monkeypatch.setattr(Search, "at", noted)
+    monkeypatch.setattr(witnesses, "MISSED_CELLS_MAX", 2_000)
+    report = validate_model(Vain(Domain(Place, 2)))
+    assert report.impossible >= 6
+    assert max(tried) == 31  # 31 * 31 + 1 variables, and 32 * 32 are too many
+    assert tried.count(31) == 2
