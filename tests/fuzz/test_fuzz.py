@@ -14,7 +14,7 @@ from tests.fuzz.constructs import language, used_by
 from tests.fuzz.fuzz import Contradiction, Tally, compare_all
 from tests.fuzz.voices import VOICES
 
-FAST, CHUNK = 240, 12
+FAST, CHUNK = 204, 12
 DRAWN = 160
 """Models that are drawn, and not compared, for all constructs to be among them."""
 SLOW, SLOW_CHUNK = 10_000, 500

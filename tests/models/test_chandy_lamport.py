@@ -153,9 +153,8 @@ def test_every_mutant_of_the_notes_is_there():
     assert {mutant.name for mutant in MUTANTS} >= NAMED
 
 
-@pytest.mark.parametrize(
-    "name", ["chandy_lamport", pytest.param("token_passing", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["chandy_lamport", "token_passing"])
 def test_every_mutant_dies_by_its_named_property_in_few_steps(name):
     assert hunt(name)
 

@@ -30,7 +30,7 @@ ON_LISTS = {
     ("dpc_chain", "long"): partial(count_chain, Chain(hops=3)),
 }
 FILES = ("dpc", "dpc_chain", "dpc_crash")
-LONG = ("dpc", "dpc_chain")
+LONG = ("dpc", "dpc_chain", "dpc_crash")
 """Those whose mutants take long to be found."""
 MODELS = (*FILES, "dpc_counts")
 NAMED = {
