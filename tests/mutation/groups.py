@@ -120,6 +120,8 @@ GROUPS = (
             "spark_bindings/sunion/state.py",
         ),
         (
+            "spark/test_files.py",
+            "spark/test_recording.py",
             "spark/standby/test_giving.py",
             "spark/standby/test_order.py",
             "spark/standby/test_catch_up.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,18 @@ def left(pipeline: Pipeline) -> list[int]:
     table = DeltaTable(pipeline.channel("a").path)
     assert len(list(pipeline.channel("a").path.glob("*.parquet"))) == len(table.file_uris())
     return sorted(table.to_pyarrow_table()["x"].to_pylist())
+
+
+def test_what_is_taken_out_is_dated(tmp_path: Path) -> None:
+    """Delta's own vacuum removes the files of what was taken out by its age."""
+    pipeline = pair_at(tmp_path / "p", 4, 2)
+    began = int(time.time() * 1000)
+    vacuum(pipeline.path)
+    newest = max((pipeline.channel("a").path / "_delta_log").glob("*.json"))
+    actions = [json.loads(line) for line in newest.read_text().splitlines()]
+    dates = [action["remove"]["deletionTimestamp"] for action in actions if "remove" in action]
+    assert len(dates) == 2
+    assert all(began <= date <= time.time() * 1000 for date in dates)
 
 
 def test_what_the_slower_copy_lacks_is_kept(tmp_path: Path) -> None:

@@ -126,6 +126,15 @@ def test_the_client_takes_a_turn_once_however_often_it_is_delivered(tmp_path: Pa
     assert delivered(tmp_path) == [10, 11]
 
 
+@pytest.mark.parametrize("number", [0, 2], ids=["again", "too early"])
+def test_turns_are_given_one_after_another(tmp_path: Path, number: int) -> None:
+    first = giving(tmp_path, Copy.A)
+    assert first.take_over()
+    give(first, tmp_path, Copy.A, range(1))
+    with pytest.raises(AssertionError):
+        first.give(output(tmp_path, Copy.A, number))
+
+
 def end(process: object) -> None:
     driver.end(process)  # type: ignore[arg-type]
 
