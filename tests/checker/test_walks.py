@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from random import Random
 
+import numpy as np
 import pytest
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
 from streamproof.checker.engines import EngineName
 from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.native import walks as native_walks
+from streamproof.checker.native.kernels import walks as kernels
 from streamproof.checker.native.paths import EnginesDisagree
 from streamproof.checker.properties import BrokenAssumption
 from streamproof.checker.purity import ImpureModel
 from streamproof.checker.simulate import simulate
-from streamproof.checker.walks import SEEDS, Plan, Walker
+from streamproof.checker.walks import SEEDS, Plan, Walker, choice
 from streamproof.lang import Domain, Element, Map, WrongDefinition, implies, require
 from streamproof.lang.model import (
     Model,
@@ -340,3 +343,12 @@ def test_a_fault_that_the_models_own_methods_do_not_see_is_streamproofs(monkeypa
     monkeypatch.setattr(Walker, "_refute", lambda *_: None)
     with pytest.raises(EnginesDisagree, match="finds a fault on walk 0, and .* find none"):
         native_walks.walk(Small(4), PLAN, lambda _: None)
+
+
+def test_compiled_walks_choose_as_plain_ones_do():
+    """Random numbers of both, one by one: a walk is taken again by the other engine."""
+    chance = Random(5)
+    for _ in range(300):
+        key, number, among = chance.getrandbits(64), chance.randrange(90), chance.randint(1, 50)
+        found = kernels.chosen(np.uint64(key), np.uint64(number), np.uint64(among))
+        assert int(found) == choice(key, number, among)

@@ -88,7 +88,9 @@ GROUPS = (
         "kernels",
         ("checker/native/kernels/*.py",),
         (
+            "checker/native/test_table.py",
             "checker/native/test_kernels.py",
+            "checker/test_walks.py",
             "checker/native/test_edges.py",
             "checker/native/test_engine.py",
         ),
