@@ -91,6 +91,7 @@ GROUPS = (
             "checker/native/test_table.py",
             "checker/native/test_kernels.py",
             "checker/test_walks.py",
+            "checker/test_liveness.py",
             "checker/native/test_edges.py",
             "checker/native/test_engine.py",
         ),
