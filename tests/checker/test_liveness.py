@@ -19,7 +19,7 @@ from streamproof.checker.lasso import promises_of
 from streamproof.checker.liveness import decide_liveness
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.reference import explore as reference
-from streamproof.lang import Domain, Element, Model, Untraceable, WrongDefinition
+from streamproof.lang import Domain, Element, Model, Untraceable, WrongDefinition, require
 from streamproof.lang.model import Fairness, action, eventually, init, leads_to
 from streamproof.lang.trace import trace_model
 from streamproof.models import registry
@@ -219,3 +219,60 @@ def test_an_answer_that_is_no_promise_is_refused(model, told):
         decide_liveness(model(**LAMPS))
     with pytest.raises((WrongDefinition, Untraceable)):
         trace_model(model)
+
+
+@dataclass(frozen=True)
+class Floor:
+    number: int
+    lit: bool
+
+
+@dataclass(frozen=True)
+class Stairs(Model[Floor]):
+    """Floors, on each of which a light goes on and off for ever, unless who is there climbs."""
+
+    floors: int
+
+    @init
+    def start(self) -> Floor:
+        return Floor(0, False)
+
+    @action
+    def switch(self, s: Floor) -> Floor:
+        require(s.number < self.floors)
+        return Floor(s.number, not s.lit)
+
+    @action(fairness=Fairness.WEAK)
+    def climb(self, s: Floor) -> Floor:
+        require(s.number < self.floors)
+        return Floor(s.number + 1, False)
+
+    @eventually
+    def is_up(self, s: Floor) -> bool:
+        return s.number == self.floors
+
+
+class InTheDark(Stairs):
+    """One climbs in the dark alone, which weak fairness does not promise, and strong does."""
+
+    @action(fairness=Fairness.WEAK)
+    def climb(self, s: Floor) -> Floor:
+        require(s.number < self.floors and not s.lit)
+        return Floor(s.number + 1, False)
+
+
+class Patient(InTheDark):
+    @action(fairness=Fairness.STRONG)
+    def climb(self, s: Floor) -> Floor:
+        require(s.number < self.floors and not s.lit)
+        return Floor(s.number + 1, False)
+
+
+@pytest.mark.parametrize(("cls", "is_kept"), [(Stairs, True), (InTheDark, False), (Patient, True)])
+def test_each_component_is_judged_by_its_own_states(cls, is_kept):
+    """Fairness says of each floor, wherever its states stand among all, whether one may stay."""
+    for floors in (1, 2, 5, 9):
+        answers = [decide_liveness(cls(floors)), natively(cls(floors), 1), natively(cls(floors), 2)]
+        for answer in answers:
+            (lasso,) = answer.lassos.values()
+            assert (lasso is None) == is_kept

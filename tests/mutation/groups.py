@@ -92,6 +92,7 @@ GROUPS = (
             "checker/native/test_kernels.py",
             "checker/test_walks.py",
             "checker/test_liveness.py",
+            "checker/native/test_shapes.py",
             "checker/native/test_edges.py",
             "checker/native/test_engine.py",
         ),
