@@ -20,7 +20,7 @@ from streamproof.checker.liveness import decide_liveness
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.reference import explore as reference
 from streamproof.lang import Domain, Element, Model, Untraceable, WrongDefinition, require
-from streamproof.lang.model import Fairness, action, eventually, init, leads_to
+from streamproof.lang.model import Fairness, action, eventually, final, init, leads_to
 from streamproof.lang.trace import trace_model
 from streamproof.models import registry
 from streamproof.models.verdict import Status
@@ -249,6 +249,10 @@ class Stairs(Model[Floor]):
 
     @eventually
     def is_up(self, s: Floor) -> bool:
+        return s.number == self.floors
+
+    @final
+    def may_stay(self, s: Floor) -> bool:
         return s.number == self.floors
 
 
