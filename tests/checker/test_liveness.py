@@ -266,6 +266,11 @@ class InTheDark(Stairs):
 
 
 class Patient(InTheDark):
+    @action(fairness=Fairness.WEAK)
+    def switch(self, s: Floor) -> Floor:
+        require(s.number < self.floors)
+        return Floor(s.number, not s.lit)
+
     @action(fairness=Fairness.STRONG)
     def climb(self, s: Floor) -> Floor:
         require(s.number < self.floors and not s.lit)
