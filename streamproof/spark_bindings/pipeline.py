@@ -193,7 +193,7 @@ class Pipeline:
         WrongWiring : if a query has run as something else than it is declared to be
         """
         self._check_as_declared()
-        snapshot = self._directory.snapshots.request()
+        snapshot = self._feeds.request()
         self._feeds.initiate(snapshot)
         if self._run is not None:
             self._run.wake_collector()

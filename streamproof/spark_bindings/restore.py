@@ -92,8 +92,9 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     NotAPipeline : if the directory is none
     """
     source = PipelineDirectory.at(path)
-    snapshot = source.snapshots.request()
-    _feeds(source).initiate(snapshot)
+    feeds = _feeds(source)
+    snapshot = feeds.request()
+    feeds.initiate(snapshot)
     return snapshot
 
 
