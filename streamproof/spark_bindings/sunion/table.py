@@ -231,6 +231,7 @@ class TableSink:
             self._tentative = self._table.tentative_serializers()
             self._notes.write(made, None, None)
             return
+        self._late.is_applied(batch)  # which refuses a table that is not what it was
         writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
         said = read_written(_spark.map_in_arrow(rows, writer, WRITTEN).collect())
         self._require_whole(said)
