@@ -31,6 +31,7 @@ from streamproof.spark_bindings.errors import (
     IncompleteSnapshot,
     ReplayedFreely,
 )
+from streamproof.spark_bindings.input_sources import INPUTS_FILE
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -205,8 +206,8 @@ def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
 
 
 def _link_notes(process: Path, restored: Path) -> None:
-    """Let a restored query or pair know what its state is of, and which rows it takes."""
-    for file in (STATE_PLAN_FILE, PairDirectory(process).rows.name):
+    """Let a restored query or pair know what its state and inputs are, and which rows it takes."""
+    for file in (STATE_PLAN_FILE, INPUTS_FILE, PairDirectory(process).rows.name):
         if (process / file).exists():
             link_or_copy(process / file, restored / file)
 
