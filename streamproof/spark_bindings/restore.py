@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
+from streamproof.spark_bindings.arguments import require_member
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import (
     RETENTION_FILE,
@@ -132,6 +133,7 @@ def restore_snapshot(
     Raises
     ------
     NotAPipeline : if `path` is none
+    WrongArgument : if `into` is no directory of this machine, or `replay` no `Replay`
     UnknownSnapshot : if it has no such snapshot
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
@@ -142,6 +144,7 @@ def restore_snapshot(
     -----
     ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended
     """
+    require_member("restore_snapshot", "replay", replay, Replay)
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}

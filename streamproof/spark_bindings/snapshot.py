@@ -169,8 +169,8 @@ class SnapshotFiles:
         DamagedFile : if one of its files is not what was written there
         """
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
-        is_id = _ID.fullmatch(snapshot) is not None
-        place = self.path / snapshot
+        is_id = isinstance(snapshot, str) and _ID.fullmatch(snapshot) is not None
+        place = self.path / str(snapshot)
         request = read_json(place / "request.json", requested_at=str) if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"

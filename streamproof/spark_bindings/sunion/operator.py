@@ -94,9 +94,6 @@ def sunion(
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
     check_session(first.sparkSession)
     columns = check_columns(first, time, position, partition_by)
-    for protocol in PROTOCOLS:
-        claim = "all who merge these streams see the same"
-        check_certificate(protocol, claim, trust=certificate)
     shuffle = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(
         streams=tuple(sorted(inputs)),
@@ -110,6 +107,9 @@ def sunion(
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
+    for protocol in PROTOCOLS:
+        claim = "all who merge these streams see the same"
+        check_certificate(protocol, claim, trust=certificate)
     _warn_of_short_delay(settings, max_delay, margin)
     merged = _plan(inputs, schema, settings)
     return merged.toDF(*schema.names, *merged.columns[len(schema) :])
