@@ -229,6 +229,37 @@ def elements(sequence: Any) -> list[Any]:
     return [sequence.apply(index) for index in range(sequence.size())]
 
 
+def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:
+    """Give the format, the options and the catalogue's table of a streaming leaf of a plan.
+
+    None stands for a leaf that Spark did not make of a reader.
+    """
+    if leaf.nodeName() == "StreamingRelationV2":
+        options = {str(name): str(value) for name, value in dict(leaf.extraOptions()).items()}
+        table = leaf.identifier()
+        return leaf.sourceName(), options, table.get().toString() if table.isDefined() else ""
+    if leaf.nodeName() == "StreamingRelation":
+        source = leaf.dataSource()
+        names = elements(source.options().keys().toSeq())
+        options = {str(name): str(source.options().apply(name)) for name in names}
+        table = source.catalogTable()
+        named = table.get().identifier().unquotedString() if table.isDefined() else ""
+        return source.className(), options, named
+    return None
+
+
+def qualified_path(spark: SparkSession, path: str) -> str:
+    """Give a path as Spark's file system has it: absolute, and with its scheme."""
+    context = spark.sparkContext
+    assert context._jvm is not None
+    found = context._jvm.org.apache.hadoop.fs.Path(path)
+    try:
+        system = found.getFileSystem(context._jsc.hadoopConfiguration())
+        return str(system.makeQualified(found).toString())
+    except Exception:  # noqa: BLE001 - without a file system of this scheme the text has to do
+        return path
+
+
 def register_once(spark: SparkSession, source: type[Any]) -> None:
     """Make a Python data source known to a session; registering it twice would print a warning."""
     session = _java_session(spark)

@@ -1,4 +1,4 @@
-"""The operators of a plan that keep state, each with what its state is of.
+"""What must be the same in a plan's next life: what its states are of, and what its inputs read.
 
 Keys and aggregates are told by the columns that the sources give, through all names that a plan
 gives them on the way. What Spark numbers anew in each session, or in each lambda, is left out.
@@ -6,13 +6,15 @@ gives them on the way. What Spark numbers anew in each session, or in each lambd
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
+from streamproof.spark_bindings._sources import source_of
 from streamproof.spark_bindings._spark import analysed, elements
 
 _NUMBER = re.compile(r"#\d+L?|-T\d+ms")  # of a column, and how long its watermark waits
@@ -26,6 +28,9 @@ _KEPT_BY = {
     "FlatMapGroupsInPandasWithState": ("groupingAttributes",),
 }
 """By which of its parts an operator's state can be told from that of another of its kind."""
+MERGED_AS, MERGED_WITH = "streamproof.merged_as", "streamproof.merged_with"
+"""Keys of a column's metadata, where rows come into a merge: the name of the input, and what the
+settings of the merge are that may not change."""
 _BY_FIRST_COLUMNS = ("TransformWithStateInPySpark", "TransformWithStateInPandas")
 
 
@@ -43,9 +48,47 @@ class Stateful:
     rows: str
 
 
-def stateful_operators(frame: DataFrame) -> list[Stateful]:
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A streaming source in its place in a plan.
+
+    Attributes
+    ----------
+    name : that it has in a merge, behind those of merges around; empty if it is in none
+    source : what it reads
+    rows : which rows of it come to the merge, and what of them; and its other options
+    """
+
+    name: str
+    source: str
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What of a plan must be the same in the next life of its query.
+
+    Attributes
+    ----------
+    stateful : the operators that keep state, each before those below it
+    inputs : in the order in which Spark keeps their offsets
+    merges : per merge, its settings that may not change
+    """
+
+    stateful: Sequence[Stateful] = ()
+    inputs: Sequence[Input] = ()
+    merges: Sequence[Mapping[str, Any]] = ()
+
+
+def lasting_of(frame: DataFrame) -> Lasting:
+    """Describe what of a streaming plan must be the same in the next life of its query."""
+    part = _looked_through(analysed(frame), frame.sparkSession)
+    return Lasting(part.found, part.inputs, part.merges)
+
+
+def stateful_operators(frame: DataFrame) -> Sequence[Stateful]:
     """Describe the operators of a streaming plan that keep state, each before those below it."""
-    return _looked_through(analysed(frame)).found
+    return lasting_of(frame).stateful
 
 
 @dataclass(slots=True)
@@ -57,18 +100,24 @@ class _Part:
     columns : what its columns are, by the numbers that Spark gives them
     filters : the conditions that its rows have passed
     found : the operators in it that keep state
+    inputs, merges : its sources, and the settings of its merges
     """
 
     columns: dict[int, str] = field(default_factory=dict)
     filters: list[str] = field(default_factory=list)
     found: list[Stateful] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
+    merges: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-def _looked_through(operator: Any) -> _Part:
+def _looked_through(operator: Any, spark: SparkSession) -> _Part:
     children = elements(operator.children())
-    below = [_looked_through(child) for child in children]
+    below = [_looked_through(child, spark) for child in children]
     part = _joined(below)
     kind = operator.getClass().getSimpleName()
+    if not children and operator.isStreaming():
+        source = source_of(spark, operator)
+        part.inputs.append(Input("", source.reads, source.options))
     if children and all(child.isStreaming() for child in children):
         kept = _kept(operator, kind, children, part.columns)
         if kept is not None:
@@ -79,8 +128,34 @@ def _looked_through(operator: Any) -> _Part:
     if kind == "Union":
         part.columns |= _of_union(operator, children, below)
         part.filters = [" or ".join(f"({'; '.join(each.filters)})" for each in below)]
+    if kind == "Project":
+        _name_inputs(operator, part)
     part.columns |= _named_here(operator, kind, part.columns)
     return part
+
+
+def _name_inputs(operator: Any, part: _Part) -> None:
+    """Give the sources below an operator the name of the merge's input that they are, if it is one.
+
+    Its name comes from the merge, in the metadata of a column.
+    """
+    own = elements(operator.projectList())
+    told = [str(one.metadata().json()) for one in own if one.nodeName() == "Alias"]
+    names = [said for said in map(json.loads, told) if MERGED_AS in said]
+    if not names:
+        return
+    (said,) = names
+    # The last column is the one that bears the name: it numbers the input.
+    rows = "; ".join([*part.filters, *(_text(one, part.columns) for one in own[:-1])])
+    part.inputs = [
+        Input(
+            "/".join(filter(None, (said[MERGED_AS], one.name))),
+            one.source,
+            f"{one.rows} {rows}".strip(),
+        )
+        for one in part.inputs
+    ]
+    part.merges = [*([json.loads(said[MERGED_WITH])] if MERGED_WITH in said else []), *part.merges]
 
 
 def _joined(below: Sequence[_Part]) -> _Part:
@@ -89,6 +164,8 @@ def _joined(below: Sequence[_Part]) -> _Part:
         part.columns |= each.columns
         part.filters += each.filters
         part.found += each.found
+        part.inputs += each.inputs
+        part.merges += each.merges
     return part
 
 

@@ -46,6 +46,13 @@ class Bounds:
         WrongWiring : if there is no such channel
         WrongArgument : if a number is none, or a checkpoint is not there
         """
+        for name, told in (("keep", keep), ("outside", outside)):
+            if not isinstance(told, Mapping):
+                raise WrongArgument(
+                    f"vacuum was given {name}={told!r}. It says something of channels, by their "
+                    'names. Nothing was removed. Write for example keep={"out": 10_000}, or '
+                    'outside={"out": "checkpoints/orders"}'
+                )
         for channel in (*keep, *outside):
             if channel not in directory.wiring.channels:
                 raise WrongWiring(

@@ -19,7 +19,7 @@ from streamproof.certified.seal import CertificateRefused
 from streamproof.certified.sources import SourceMissing, digests_of, sources_of
 from streamproof.lang.digest import protocol_digest
 from streamproof.lang.errors import Untraceable, WrongDefinition
-from streamproof.spark_bindings.errors import UnverifiedProtocol
+from streamproof.spark_bindings.errors import UnverifiedProtocol, WrongArgument
 
 PROTOCOLS = "streamproof.protocols"
 _SHOWN = 8  # hexadecimal digits of a digest in a message
@@ -51,6 +51,11 @@ class SignedBy:
                 "SignedBy() names no key, so no certificate could be trusted. Name the PEM file of "
                 'a public key: SignedBy("acme.pub")'
             )
+        if not all(isinstance(key, Path | str) for key in keys):
+            raise WrongArgument(
+                f"SignedBy was given {keys!r}. Keys are the paths of PEM files. Write for example "
+                'SignedBy("acme.pub")'
+            )
         object.__setattr__(self, "keys", tuple(map(Path, keys)))
 
 
@@ -81,9 +86,16 @@ def check_certificate(
 
     Raises
     ------
+    WrongArgument : if `trust` is nothing of that
     UnverifiedProtocol : if it has no certificate that is to be believed, or was changed since
     UnusableKey, NoSignatures : if signatures cannot be checked
     """
+    if not isinstance(trust, Certificate | SignedBy):
+        raise WrongArgument(
+            f"certificate={trust!r} was given. Whether an uncertified protocol may run has to be "
+            "clear. Nothing was started. Write Certificate.REQUIRED, Certificate.IGNORED or "
+            'SignedBy("acme.pub")'
+        )
     if trust is Certificate.IGNORED:
         return
     keys = trust.keys if isinstance(trust, SignedBy) else trusted_keys()

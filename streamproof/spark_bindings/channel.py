@@ -22,6 +22,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyspark.sql.types import StructField, StructType
 
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.arguments import require_text, require_whole
 from streamproof.spark_bindings.channel_log import (
     CHANNEL_KEY,
     MARKER_KEY,
@@ -163,6 +164,7 @@ class Channel:
             )
         table = fit(rows, self.schema, self.name)
         if producer is not None and sequence is not None:
+            require_text("append", "producer", producer, "bridge-1")
             require_number(sequence)
             return self._append_as(table, producer, sequence)
         with self._lock, writing(self.path):
@@ -282,7 +284,17 @@ class Channel:
             return self._is_done(identity)
 
     def rows(self, after: int = 0, until: int | None = None) -> pa.Table:
-        """Read the rows of the commits in (after, until] into memory; by default all."""
+        """Read the rows of the commits in (after, until] into memory; by default all.
+
+        Raises
+        ------
+        WrongArgument : if these are no positions
+        ChannelDamaged : if there is no such commit
+        VacuumedRows : if some of the rows were removed
+        """
+        for name, number in (("after", after), ("until", 0 if until is None else until)):
+            said = f"rows was given {name}={number!r} for channel {self.name!r}"
+            require_whole(said, number, 0, done="Positions count commits. Nothing was read")
         last = self.log.last() if until is None else Position(until)
         entries = self.log.entries(Position(after), last)
         return pa.Table.from_batches(

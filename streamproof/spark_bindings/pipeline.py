@@ -11,6 +11,7 @@ from typing import Self
 
 from pyspark.sql import SparkSession
 
+from streamproof.spark_bindings.arguments import require_seconds
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import participants
@@ -65,11 +66,15 @@ class Pipeline:
         channels: Mapping[str, ChannelSchema],
         queries: Iterable[Query],
     ) -> None:
-        self.queries = tuple(queries)
-        if not isinstance(channels, Mapping) or not all(isinstance(q, Query) for q in self.queries):
+        self.queries = tuple(queries) if isinstance(queries, Iterable) else ()
+        are_queries = isinstance(queries, Iterable) and all(
+            isinstance(query, Query) for query in self.queries
+        )
+        if not isinstance(channels, Mapping) or not are_queries:
             raise WrongArgument(
-                f"a pipeline was given channels={channels!r} and queries={self.queries!r}. "
-                "Channels are a mapping from names to schemas, queries a list of Query"
+                f"a pipeline was given channels={channels!r} and queries={queries!r}. Channels are "
+                "a mapping from names to schemas, queries a list of Query. Nothing was created. "
+                'Write: Pipeline(path, channels={"a": "x long", ...}, queries=[Query(...)])'
             )
         wiring = wire(list(channels), self.queries)
         schemas = {
@@ -111,7 +116,7 @@ class Pipeline:
         ------
         WrongWiring : if there is none of this name
         """
-        if name not in self._channels:
+        if not isinstance(name, str) or name not in self._channels:
             raise WrongWiring(
                 f"pipeline {self.path} has no channel {name!r}; it has "
                 f"{', '.join(self._channels)}. Name one of these"
@@ -178,8 +183,10 @@ class Pipeline:
         Raises
         ------
         StillBusy : if that takes longer than the timeout; the message says who lags
+        WrongArgument : if the timeout is no number of seconds
         QueryFailed : if a query has ended with an error
         """
+        require_seconds("await_idle", "timeout_seconds", timeout_seconds)
         self._running("await_idle").await_idle(timeout_seconds)
 
     def snapshot(self) -> SnapshotId:
@@ -193,7 +200,7 @@ class Pipeline:
         WrongWiring : if a query has run as something else than it is declared to be
         """
         self._check_as_declared()
-        snapshot = self._directory.snapshots.request()
+        snapshot = self._feeds.request()
         self._feeds.initiate(snapshot)
         if self._run is not None:
             self._run.wake_collector()
@@ -207,8 +214,10 @@ class Pipeline:
         UnknownSnapshot : if there is none of this id
         AbandonedSnapshot : if it was given up
         StillBusy : if it takes longer than the timeout
+        WrongArgument : if the timeout is no number of seconds
         QueryFailed : if a query has ended with an error, so that it cannot complete
         """
+        require_seconds("await_snapshot", "timeout_seconds", timeout_seconds)
         deadline = time.monotonic() + timeout_seconds
         while True:
             found = self._directory.snapshots.read(SnapshotId(snapshot))

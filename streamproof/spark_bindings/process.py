@@ -144,6 +144,10 @@ class FeedProcess:
         self._path = path / self.name
         self._events = EventLog(self._path / "events.jsonl")
 
+    def knows(self, snapshot: SnapshotId) -> bool:
+        """Tell whether this source has begun a snapshot, whatever is left of its files."""
+        return (self._path / snapshot).exists() or self._channel.has_marker(snapshot)
+
     def initiate(self, snapshot: SnapshotId) -> None:
         """Begin a snapshot at this source. May be repeated, by any driver."""
         step = BatchId(int(snapshot))
@@ -184,10 +188,19 @@ class Feeds:
     def __init__(
         self, directory: PipelineDirectory, channels: Mapping[ChannelName, Channel]
     ) -> None:
+        self._snapshots = directory.snapshots
         self._feeds = [
             FeedProcess(directory.feeds, channels[name], directory.snapshots)
             for name in directory.wiring.sources
         ]
+
+    def request(self) -> SnapshotId:
+        """Allocate an id for a snapshot and ask for it durably.
+
+        Markers stay in the channels for good. A snapshot that has the id of an earlier one would
+        find its markers there already, far behind what is read, and never be complete.
+        """
+        return self._snapshots.request(lambda name: any(feed.knows(name) for feed in self._feeds))
 
     def initiate(self, snapshot: SnapshotId) -> None:
         """Begin a snapshot, or go on with one that was begun at some. May be repeated."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
+from streamproof.spark_bindings.arguments import require_member
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.channel_log import (
     RETENTION_FILE,
@@ -31,6 +32,7 @@ from streamproof.spark_bindings.errors import (
     IncompleteSnapshot,
     ReplayedFreely,
 )
+from streamproof.spark_bindings.input_sources import INPUTS_FILE
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -92,8 +94,9 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     NotAPipeline : if the directory is none
     """
     source = PipelineDirectory.at(path)
-    snapshot = source.snapshots.request()
-    _feeds(source).initiate(snapshot)
+    feeds = _feeds(source)
+    snapshot = feeds.request()
+    feeds.initiate(snapshot)
     return snapshot
 
 
@@ -130,6 +133,7 @@ def restore_snapshot(
     Raises
     ------
     NotAPipeline : if `path` is none
+    WrongArgument : if `into` is no directory of this machine, or `replay` no `Replay`
     UnknownSnapshot : if it has no such snapshot
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
@@ -140,6 +144,7 @@ def restore_snapshot(
     -----
     ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended
     """
+    require_member("restore_snapshot", "replay", replay, Replay)
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
@@ -204,8 +209,8 @@ def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
 
 
 def _link_notes(process: Path, restored: Path) -> None:
-    """Let a restored query or pair know what its state is of, and which rows it takes."""
-    for file in (STATE_PLAN_FILE, PairDirectory(process).rows.name):
+    """Let a restored query or pair know what its state and inputs are, and which rows it takes."""
+    for file in (STATE_PLAN_FILE, INPUTS_FILE, PairDirectory(process).rows.name):
         if (process / file).exists():
             link_or_copy(process / file, restored / file)
 

@@ -35,6 +35,7 @@ from streamproof.spark_bindings.commits import not_appended, pauses
 from streamproof.spark_bindings.compaction import compact
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
 from streamproof.spark_bindings.orphans import remove_orphans
@@ -98,9 +99,15 @@ def vacuum(
     UnverifiedProtocol : if the protocol is not the certified one
     CopyRuns : if another vacuum of the pipeline is under way
     """
-    check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
+    if not isinstance(dry_run, bool):
+        raise WrongArgument(
+            f"vacuum was given dry_run={dry_run!r}. Whether rows are removed has to be clear. "
+            "Nothing was removed. Write dry_run=True or dry_run=False"
+        )
     directory = PipelineDirectory.at(path)
-    bounds = Bounds.of(directory, keep or {}, outside or {})
+    told = {} if outside is None else outside
+    bounds = Bounds.of(directory, {} if keep is None else keep, told)
+    check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
     readers, found = list(_readers(directory)), []
     own = ProcessDirectory(directory.path / "vacuum")
     lock = locked(own, f"the vacuum of {directory.path}", "remove the same rows")

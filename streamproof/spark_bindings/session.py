@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
+from streamproof.spark_bindings.arguments import require_member, require_text, require_whole
 from streamproof.spark_bindings.errors import UnsuitableSession, WrongArgument, first_line
 from streamproof.spark_bindings.home import spark_home
 from streamproof.spark_bindings.java import JavaChoice, java_home
@@ -19,6 +21,8 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _SHUFFLE_CHECKSUM = "spark.sql.shuffle.orderIndependentChecksum"
 _SOCKET_DIRECTORY_MAX = 60
+_CORES_MAX = 10_000
+_MEMORY = re.compile("[1-9][0-9]{0,8}[kmgt]b?", re.IGNORECASE)
 
 _NO_CONNECT = (
     "Its driver is another process, which a pipeline has to be in: it looks at plans and runs "
@@ -88,9 +92,11 @@ def spark_session(
 
     Raises
     ------
+    WrongArgument : if an argument is not what Spark can be started with
     NoSuitableJava : if there is no Java to run it
     UnsuitableSession : if the process is a client of Spark Connect
     """
+    _check_arguments(application, cores, memory, java, settings)
     if "SPARK_REMOTE" in os.environ or is_remote():
         raise UnsuitableSession(f"this process is a client of Spark Connect. {_NO_CONNECT}")
     # Workers would run the `python3` of PATH, which need not have pyarrow or this package.
@@ -111,6 +117,35 @@ def spark_session(
     # py4j logs every callback's error itself, before we can report it in our own words.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return spark
+
+
+def _check_arguments(
+    application: object, cores: object, memory: object, java: object, settings: object
+) -> None:
+    require_text("spark_session", "application", application, "orders")
+    require_whole(
+        f"spark_session was given cores={cores!r}",
+        cores,
+        1,
+        _CORES_MAX,
+        done="No session was started. Write for example cores=2",
+    )
+    if not isinstance(memory, str) or not _MEMORY.fullmatch(memory):
+        raise WrongArgument(
+            f"spark_session was given memory={memory!r}. It is a text: a whole number with a unit, "
+            'of k, m, g or t. No session was started. Write for example memory="2g"'
+        )
+    require_member("spark_session", "java", java, JavaChoice)
+    kinds = (str, bool, int, float)
+    if settings is not None and not (
+        isinstance(settings, Mapping)
+        and all(isinstance(k, str) and isinstance(v, kinds) for k, v in settings.items())
+    ):
+        raise WrongArgument(
+            f"spark_session was given settings={settings!r}. They are a mapping from names of "
+            "Spark's settings to values. No session was started. Write for example "
+            'settings={"spark.ui.enabled": "true"}'
+        )
 
 
 def transport() -> dict[str, str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -115,13 +115,21 @@ class SnapshotFiles:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def request(self) -> SnapshotId:
-        """Allocate an id and write the request durably, in one step."""
+    def request(self, is_used: Callable[[SnapshotId], bool] = lambda _: False) -> SnapshotId:
+        """Allocate an id and write the request durably, in one step.
+
+        Parameters
+        ----------
+        is_used : whether something beside this directory knows an id. The directory of a snapshot
+            may have been removed by hand, and its id must not be given again
+        """
         make_directory(self.path)
         temporary = temporary_sibling(self.path / "request")
         write_json(temporary / "request.json", {"requested_at": _now()})
         for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):
             snapshot = SnapshotId(f"{number:06d}")
+            if is_used(snapshot):
+                continue
             try:
                 os.rename(temporary, self.path / snapshot)  # fails if it is taken: never empty
             except OSError:
@@ -161,8 +169,8 @@ class SnapshotFiles:
         DamagedFile : if one of its files is not what was written there
         """
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
-        is_id = _ID.fullmatch(snapshot) is not None
-        place = self.path / snapshot
+        is_id = isinstance(snapshot, str) and _ID.fullmatch(snapshot) is not None
+        place = self.path / str(snapshot)
         request = read_json(place / "request.json", requested_at=str) if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"

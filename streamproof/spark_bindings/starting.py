@@ -13,11 +13,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings._stateful import stateful_operators
+from streamproof.spark_bindings._stateful import lasting_of
 from streamproof.spark_bindings.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.cuts import require_behind_cut
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
+from streamproof.spark_bindings.input_sources import INPUTS_FILE, InputsNote
 from streamproof.spark_bindings.log_checks import is_commit, newest, require_unbroken
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.offsets import is_offset, require_own
@@ -71,11 +72,16 @@ def check_goes_on(
     Raises
     ------
     WrongCheckpoint : if it was written with another plan, or is older than the cut of a restore
+    WrongArgument : if it was written with other settings of a merge
     ChannelDamaged, DamagedFile, LostFiles : see `check_inputs`
     """
     require_behind_cut(pipeline, process, checkpoint)
     check_inputs(planned_sources(frame), checkpoint)
-    check_state_plan(process, place, stateful_operators(frame), checkpoint)
+    lasting = lasting_of(frame)
+    note = InputsNote(place / INPUTS_FILE, f"query {process!r}")
+    note.check(lasting, checkpoint)
+    check_state_plan(process, place, lasting.stateful, checkpoint)
+    note.write(lasting)
 
 
 def check_inputs(sources: Sequence[PlannedSource | None], checkpoint: Checkpoint) -> None:

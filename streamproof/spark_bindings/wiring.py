@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from streamproof.spark_bindings.arguments import is_whole
 from streamproof.spark_bindings.errors import WrongArgument, WrongWiring
 from streamproof.spark_bindings.names import ChannelName, QueryName, is_name
 from streamproof.spark_bindings.source import COMMITS_MAX
+
+INTERVAL_MS_MAX = 10**10
+"""About four months."""
+PARTITIONS_MAX = 1_000
+_BOUND = (str, bytes, int, float, Decimal, dt.date)
 
 
 class OutputMode(Enum):
@@ -89,21 +97,35 @@ class Query:
                 "each once: a channel that is read twice has two positions. Use one DataFrame in "
                 "both places"
             )
-        limits = (self.commits_per_batch_max, self.rows_per_batch_max or 1)
-        if self.trigger_interval_ms < 0 or min(limits) < 1:
-            raise WrongWiring(
-                f"query {self.name!r} has trigger_interval_ms={self.trigger_interval_ms}, "
-                f"commits_per_batch_max={limits[0]}, rows_per_batch_max={self.rows_per_batch_max}. "
-                "It would never advance. Give an interval of at least 0 and limits of at least 1"
-            )
+        self._check_numbers()
         self._check_replicas()
 
-    def _check_replicas(self) -> None:
-        given = f"replicas={self.replicas}, partitions={self.partitions}"
-        if self.replicas not in (1, 2) or self.partitions < 1:
+    def _check_numbers(self) -> None:
+        limits = [self.commits_per_batch_max]
+        limits += [] if self.rows_per_batch_max is None else [self.rows_per_batch_max]
+        is_interval = is_whole(self.trigger_interval_ms, 0, INTERVAL_MS_MAX)
+        if not is_interval or not all(is_whole(limit, 1) for limit in limits):
             raise WrongWiring(
-                f"query {self.name!r} has {given}. A query runs alone or as a pair. Give "
-                "replicas=1 or 2, and at least one partition"
+                f"query {self.name!r} has trigger_interval_ms={self.trigger_interval_ms!r}, "
+                f"commits_per_batch_max={self.commits_per_batch_max!r}, "
+                f"rows_per_batch_max={self.rows_per_batch_max!r}. It would never advance, or Spark "
+                "would not take them. Give whole numbers: an interval from 0 to "
+                f"{INTERVAL_MS_MAX} and limits of at least 1"
+            )
+
+    def _check_replicas(self) -> None:
+        given = f"replicas={self.replicas!r}, partitions={self.partitions!r}"
+        if not is_whole(self.replicas, 1, 2) or not is_whole(self.partitions, 1, PARTITIONS_MAX):
+            raise WrongWiring(
+                f"query {self.name!r} has {given}. A query runs alone or as a pair, and each "
+                "partition is two processes. Give replicas=1 or 2, and partitions from 1 to "
+                f"{PARTITIONS_MAX}"
+            )
+        key = self.partition_by
+        if key is not None and (not isinstance(key, str) or not key):
+            raise WrongArgument(
+                f"query {self.name!r} has partition_by={key!r}. It is the name of one column that "
+                'all inputs have. Write for example partition_by="country"'
             )
         partitioned = self.partitions > 1
         if partitioned != (self.partition_by is not None) or (partitioned and self.replicas == 1):
@@ -119,7 +141,12 @@ class Query:
     def _check_bounds(self) -> None:
         bounds = self.partition_bounds
         try:
-            ascend = isinstance(bounds, tuple) and all(low < high for low, high in pairwise(bounds))
+            # Of what is no value, or NaN, no comparison holds: no range begins there.
+            ascend = (
+                isinstance(bounds, tuple)
+                and all(isinstance(bound, _BOUND) and _is_equal(bound, bound) for bound in bounds)
+                and all(low < high for low, high in pairwise(bounds))
+            )
         except TypeError:
             ascend = False  # they cannot be compared
         if not ascend or len(bounds) != self.partitions - 1 or self.partition_by is None:
@@ -129,6 +156,10 @@ class Query:
                 "begins at a bound, or rows would be in none or in two. Give a tuple of "
                 f"{self.partitions - 1} values of the column's type that ascend, or leave it out"
             )
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return bool(one == other)
 
 
 @dataclass(frozen=True, slots=True)

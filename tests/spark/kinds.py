@@ -107,6 +107,7 @@ QUERY: Kinds = {
     **below("checkpoint", SPARK),
     r"batches/\d+\.json": Kind.OBJECT,
     r"state_plan\.json": Kind.OBJECT,
+    r"inputs\.json": Kind.OBJECT,
     r"rerun\.json": Kind.OBJECT,
     r"rerun/[\w-]+\.\d+\.json": Kind.OBJECT,
 }
@@ -123,6 +124,7 @@ PAIR: Kinds = {
     r"order/\d+\.json": Kind.OBJECT,
     r"rows\.json": Kind.OBJECT,
     r"state_plan\.json": Kind.OBJECT,
+    r"inputs\.json": Kind.OBJECT,
 }
 SNAPSHOT: Kinds = {
     r"request\.json": Kind.OBJECT,

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from streamproof.spark_bindings import _spark, channel_log
 from streamproof.spark_bindings import channel as channel_module
@@ -253,6 +254,19 @@ def test_a_lost_commit_or_file_is_reported(tmp_path: Path) -> None:
     (channel.path / channel.log.entry(Position(1)).files[0].path).unlink()
     with pytest.raises(ChannelDamaged, match="is gone"):
         channel.rows()
+
+
+def test_a_channel_that_was_restored_by_delta_is_refused(tmp_path: Path) -> None:
+    """Delta lets RESTORE remove rows of a table that only grows."""
+    channel = make(tmp_path / "rows")
+    for number in range(3):
+        channel.append(rows(number))
+    DeltaTable(channel.path).restore(1)
+    with pytest.raises(ChannelDamaged, match="commit 4 .* removed rows"):
+        make(tmp_path / "rows")
+    channel.append(rows(3))
+    with pytest.raises(ChannelDamaged, match="commit 4 .* removed rows"):
+        channel.rows(after=3)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"add": {}}', "[1]", '{"commitInfo": 3}'])

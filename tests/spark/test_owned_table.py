@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from streamproof.spark_bindings.errors import (
     PurgedCheckpoint,
     WrongSchema,
 )
+from tests.spark.reconciled import arrive, files, live, merged, read, texts
 from tests.spark.tables import Table
 
 pytestmark = pytest.mark.timeout(300)
@@ -158,6 +160,141 @@ def test_a_checkpoint_without_its_own_identity_is_refused(
         metadata.write_text(f'{{"id": "{other}"}}')
         with pytest.raises(ForeignTable, match="or the checkpoint's own file metadata"):
             table.open()
+
+
+def appended(table: DeltaTable) -> None:
+    write_deltalake(table, table.to_pyarrow_table(), mode="append")
+
+
+def overwritten(table: DeltaTable) -> None:
+    write_deltalake(table, table.to_pyarrow_table().slice(0, 1), mode="overwrite")
+
+
+def merged_into(table: DeltaTable) -> None:
+    rows = table.to_pyarrow_table()
+    table.merge(rows, "s.seq = t.seq", source_alias="s", target_alias="t").when_matched_update(
+        {"seq": "s.seq + 1"}
+    ).execute()
+
+
+Change = Callable[[DeltaTable], object]
+CHANGES: dict[str, Change] = {
+    "RESTORE": lambda table: table.restore(1),
+    "DELETE": lambda table: table.delete("seq = 1"),
+    "UPDATE": lambda table: table.update({"seq": "seq + 1"}),
+    "MERGE": merged_into,
+    "append": appended,
+    "overwrite": overwritten,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("name", ["table", "late"])
+def test_rows_that_somebody_else_has_changed_are_noticed(
+    spark: SparkSession, tmp_path: Path, name: str, change: Change
+) -> None:
+    """Delta counts the query's batches as before."""
+    table = Table(spark, tmp_path)
+    table.apply(0, (1, "INSERTION", 0), (1, "LATE", None), (None, "BOUNDARY", 1))
+    table.apply(1, (2, "INSERTION", 1), (2, "LATE", None), (None, "BOUNDARY", 2))
+    rows = table.rows(), table.rows("late")
+    change(DeltaTable(tmp_path / name))
+    changed = table.rows(), table.rows("late")
+    with pytest.raises(ForeignTable, match=f"{name} was changed .* version 3 is a .*restore.2."):
+        table.apply(2, (3, "INSERTION", 2), (3, "LATE", None), (None, "BOUNDARY", 3))
+    shutil.rmtree(tmp_path / "checkpoint" / "offsets")
+    table.log("offsets", 1)
+    with pytest.raises(ForeignTable, match="somebody else"):
+        table.open()
+    assert (table.rows(), table.rows("late")) == changed  # nothing was written
+    DeltaTable(tmp_path / name).restore(2)
+    table.sink = table.open()
+    assert (table.rows(), table.rows("late")) == rows
+    change(DeltaTable(tmp_path / name))
+    changed = table.rows(), table.rows("late")
+    note = "table" if name == "table" else "late_table"
+    (tmp_path / "checkpoint" / f"streamproof_{note}.json").unlink()
+    table.sink = table.open()  # that is what is wanted
+    table.apply(2, (3, "INSERTION", 2), (3, "LATE", None), (None, "BOUNDARY", 3))
+    table.open()
+    assert table.rows() == sorted([*changed[0], (3, "INSERTION", 2)])
+    assert table.rows("late") == sorted([*changed[1], (3, "LATE", None)])
+
+
+@pytest.mark.parametrize("version", [2, 4])
+def test_rows_that_were_packed_anew_are_the_same(
+    spark: SparkSession, tmp_path: Path, version: int
+) -> None:
+    table = Table(spark, tmp_path)
+    for batch in range(2):
+        table.apply(batch, (batch, "INSERTION", batch), (None, "BOUNDARY", batch + 1))
+    packed = DeltaTable(tmp_path / "table")
+    packed.optimize.compact()
+    packed.alter.set_table_properties({"delta.logRetentionDuration": "interval 9 days"})
+    assert packed.version() == 4
+    table.sink = table.open()
+    packed.delete("seq = 1")
+    packed.optimize.compact()
+    with pytest.raises(ForeignTable, match=r"version 5 is a DELETE .*restore\(4\)"):
+        table.open()
+    packed.restore(version)
+    table.sink = table.open()
+    table.apply(2, (2, "INSERTION", 2), (None, "BOUNDARY", 3))
+    assert table.rows() == [(batch, "INSERTION", batch) for batch in range(3)]
+
+
+@pytest.mark.parametrize("name", ["table", "late"])
+@pytest.mark.parametrize("batches", [None, 1, 9])
+def test_a_table_that_was_replaced_under_a_running_query_is_noticed(
+    spark: SparkSession, tmp_path: Path, name: str, batches: int | None
+) -> None:
+    table = Table(spark, tmp_path)
+    for batch in range(3):
+        table.apply(batch, (batch, "INSERTION", batch), (1, "LATE", None), (None, "BOUNDARY", 1))
+    kept = DeltaTable(tmp_path / name)
+    schema, partition_by = kept.schema(), kept.metadata().partition_columns
+    rows = kept.to_pyarrow_table()
+    shutil.rmtree(tmp_path / name)
+    if batches is not None:
+        DeltaTable.create(tmp_path / name, schema=schema, partition_by=partition_by)
+        for _ in range(batches):
+            write_deltalake(tmp_path / name, rows, mode="append")
+    with pytest.raises(ForeignTable, match=f"{name} .*though the checkpoint .* through batch 2"):
+        table.apply(3, (3, "INSERTION", 3), (3, "LATE", None), (None, "BOUNDARY", 4))
+
+
+def test_a_log_that_was_cleaned_up_is_gone_on_with(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(spark, tmp_path)
+    for batch in range(3):
+        table.apply(batch, (batch, "INSERTION", batch), (None, "BOUNDARY", batch + 1))
+    kept = DeltaTable(tmp_path / "table")
+    kept.optimize.compact()
+    kept.vacuum(0, enforce_retention_duration=False, dry_run=False)
+    kept = DeltaTable(tmp_path / "table")
+    kept.create_checkpoint()
+    for version in range(kept.version()):
+        (tmp_path / "table" / "_delta_log" / f"{version:020}.json").unlink()
+    table.apply(3, (3, "INSERTION", 3), (None, "BOUNDARY", 4))
+    table.sink = table.open()
+    table.apply(4, (4, "INSERTION", 4), (None, "BOUNDARY", 5))
+    assert table.rows() == [(batch, "INSERTION", batch) for batch in range(5)]
+
+
+def test_a_merge_whose_table_was_restored_does_not_go_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    arrive(tmp_path, ewr=[(0, 0), (2, 1)], jfk=[(0, 0), (2, 1)])
+    live(merged({name: read(spark, tmp_path / name) for name in ("ewr", "jfk")}), tmp_path)
+    DeltaTable(tmp_path / "table").restore(0)
+    arrive(tmp_path, ewr=[(4, 2)], jfk=[(4, 2)])
+    before = files(tmp_path)
+    again = merged({name: read(spark, tmp_path / name) for name in ("ewr", "jfk")})
+    with pytest.raises(ForeignTable, match="is a RESTORE that somebody else committed"):
+        live(again, tmp_path)
+    assert files(tmp_path) == before
+    DeltaTable(tmp_path / "table").restore(1)
+    live(again, tmp_path)
+    assert texts(tmp_path) == ["ewr: ewr 0", "jfk: jfk 0", "ewr: ewr 1", "jfk: jfk 1"]
 
 
 @pytest.mark.parametrize("kind", ["offsets", "commits"])

@@ -6,12 +6,13 @@ Every token can be found again from outside: see `pipelines`. Rows of custom sta
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
+from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, take_snapshot
 from tests.spark.pipelines import TOPOLOGIES, TURNS, chain, deficits, feed, is_done
 
 
@@ -119,3 +120,29 @@ def test_a_snapshot_asked_for_before_the_start_completes_after_it(
         found = pipeline.await_snapshot(snapshot)
     assert found.markers["source"] == 3
     assert found.states["first"].received == {"source": 3}
+
+
+@pytest.mark.parametrize("gone", ["snapshots/000002", "snapshots", "snapshots feeds"])
+def test_the_id_of_a_snapshot_that_was_removed_by_hand_is_not_given_again(
+    spark: SparkSession, tmp_path: Path, gone: str
+) -> None:
+    """Its markers are still in the channels, where no query looks for them any more."""
+    pipeline = chain(tmp_path / "p")
+    with start(pipeline, spark):
+        for number in range(2):
+            feed(pipeline, 2 * number, 2 * number + 2)
+            pipeline.await_snapshot(pipeline.snapshot())
+    for name in gone.split():
+        shutil.rmtree(pipeline.path / name)
+    asked = take_snapshot(pipeline.path)
+    again = chain(tmp_path / "p")
+    with start(again, spark):
+        feed(again, 4, 6)
+        taken = again.snapshot()
+        for snapshot in (asked, taken):
+            again.await_snapshot(snapshot, 60)
+        again.await_idle()
+    assert [asked, taken] == ["000003", "000004"]
+    for snapshot, sent in ((asked, 4), (taken, 6)):
+        copy = again.restore(snapshot, into=tmp_path / snapshot, replay=Replay.NONE)
+        assert deficits(spark, copy.path, {"source": range(sent)}) == []

@@ -6,6 +6,7 @@ from threading import Event
 
 from pyspark.sql import SparkSession
 
+from streamproof.spark_bindings.arguments import SECONDS_MIN, require_seconds
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import WrongWiring
@@ -37,9 +38,11 @@ def run_alone(
     Raises
     ------
     WrongWiring : if there is no such query, or one has run as a pair
+    WrongArgument : if the time of silence is no number of seconds
     CopyRuns : if another process runs them
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
+    require_seconds("run_alone", "bound_seconds", bound_seconds, SECONDS_MIN)
     stop = stop or Event()
     directory = PipelineDirectory.open(pipeline.path)
     queries = [query for query in pipeline.queries if query.replicas == 1]

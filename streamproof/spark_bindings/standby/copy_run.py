@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.arguments import SECONDS_MIN, is_whole, require_seconds
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
@@ -110,12 +111,14 @@ def run_copy(
     Raises
     ------
     WrongWiring : if the pipeline has no such pair
+    WrongArgument : if the time of silence is no number of seconds
     CopyRuns : if another process runs this copy
     NotDeterministic : if the plan could give other rows at the twin
     FencedDriver : if the twin has taken over; started again, this copy follows
     CopiesDiffer : if the twin has delivered other rows
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
+    require_seconds("run_copy", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
     for protocol, claim in PROTOCOLS.items():
         check_certificate(protocol, claim, waivable=False)
     pair = find_pair(pipeline, query, partition)
@@ -149,7 +152,7 @@ def find_pair(pipeline: Pipeline, query: str, partition: int = 0) -> Pair:
     WrongWiring : if there is none
     """
     found = [part for part in pipeline.queries if part.name == query and part.replicas > 1]
-    if not found or not 0 <= partition < found[0].partitions:
+    if not found or not is_whole(partition, 0, found[0].partitions - 1):
         pairs = {part.name: part.partitions for part in pipeline.queries if part.replicas > 1}
         raise WrongWiring(
             f"pipeline {pipeline.path} has no query {query!r} with replicas=2 and a partition "

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Event
 from typing import Self
 
+from streamproof.spark_bindings.arguments import SECONDS_MIN, require_seconds
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     BothCopiesFailed,
@@ -85,6 +86,7 @@ class Supervisor:
     Raises
     ------
     WrongWiring : if a query has run as something else than it is declared to be
+    WrongArgument : if the time of silence is no number of seconds
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Supervisor:
         bound_seconds: float,
         alone: Callable[[Path], Sequence[str]] = lambda _: (),
     ) -> None:
+        require_seconds("Supervisor", "bound_seconds", bound_seconds, SECONDS_MIN)
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
         self._own = ProcessDirectory(directory.path / "supervisor")

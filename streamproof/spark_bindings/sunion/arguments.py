@@ -182,6 +182,11 @@ def _listed(partition_by: Sequence[str] | None) -> Sequence[str]:
             f"sunion was given partition_by={partition_by!r}. It is a list of column names, also "
             f"if there is one, and their order counts. Write: partition_by={example!r}"
         )
+    if not partition_by or any(partition_by.count(name) > 1 for name in partition_by):
+        raise WrongArgument(
+            f"sunion was given partition_by={partition_by!r}. It names at least one column, and "
+            'each once. Write: partition_by=["carrier"], or leave it out for one serializer'
+        )
     return partition_by
 
 

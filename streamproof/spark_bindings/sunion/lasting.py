@@ -32,7 +32,8 @@ def check_lasting(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise WrongArgument(
             f"the merge runs with {_told(now, changed)}, but its checkpoint was written with "
             f"{_told(before, changed)}. Rows would be merged in another way than before, or twice. "
-            "Pass what it was written with, or choose another checkpoint and another table"
+            "Pass what it was written with; or begin anew, with another checkpoint and another "
+            "table or pipeline"
         )
 
 

@@ -13,6 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from streamproof.protocols.dpc import Policy
+from streamproof.spark_bindings._stateful import MERGED_AS, MERGED_WITH
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.session import check_session
@@ -93,9 +94,6 @@ def sunion(
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
     check_session(first.sparkSession)
     columns = check_columns(first, time, position, partition_by)
-    for protocol in PROTOCOLS:
-        claim = "all who merge these streams see the same"
-        check_certificate(protocol, claim, trust=certificate)
     shuffle = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(
         streams=tuple(sorted(inputs)),
@@ -109,6 +107,9 @@ def sunion(
         wait_ms=_wait_ms(max_delay, margin, policy),
         policy=policy,
     )
+    for protocol in PROTOCOLS:
+        claim = "all who merge these streams see the same"
+        check_certificate(protocol, claim, trust=certificate)
     _warn_of_short_delay(settings, max_delay, margin)
     merged = _plan(inputs, schema, settings)
     return merged.toDF(*schema.names, *merged.columns[len(schema) :])
@@ -118,8 +119,14 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
     by = settings.partition_by
     wanted = [quoted(name).alias(plain(name)) for name in schema.names]
     partition = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions)) if by else F.lit(0)
+    with_first = {settings.streams[0]: {MERGED_WITH: json.dumps(settings.lasting())}}
     rows = [
-        inputs[name].select(*wanted, (partition + first).alias(ORIGIN))
+        inputs[name].select(
+            *wanted,
+            (partition + first).alias(
+                ORIGIN, metadata={MERGED_AS: name, **with_first.get(name, {})}
+            ),
+        )
         for name, first in zip(settings.streams, settings.first_origins, strict=True)
     ]
     together = reduce(DataFrame.union, rows)

@@ -27,6 +27,7 @@ from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe
+from streamproof.spark_bindings.sunion.foreign_commits import ForeignCommits
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
@@ -66,6 +67,9 @@ class OwnedTable:
             self._refuse_if_run("does not exist")
             create_table(path, schema, self._partition_by)
         self._table = open_table(path)
+        self._foreign = ForeignCommits(path)
+        if not self._note.exists():  # deleted by whoever wants the table as it is; or never written
+            self._foreign.accept(self._table.version())
         self._require_newest_whole()
         self._require_schema(schema)
         started = (checkpoint.path / "metadata").exists() or checkpoint.last_committed() is not None
@@ -209,14 +213,41 @@ class OwnedTable:
 
         Raises
         ------
-        ForeignTable : if there is none though the query has run, or though others were here
+        ForeignTable : if there is none though the query has run, or though others were here; or if
+            others have changed its rows
         """
-        self._table.update_incremental()
+        replaced = self._foreign.is_replaced()
+        if replaced:
+            if not DeltaTable.is_deltatable(str(self.path)):
+                self._refuse_if_run("does not exist any more")
+            self._table = open_table(self.path)
+        else:
+            self._table.update_incremental()
         newest = self._table.transaction_version(owner)
+        if replaced and newest is not None:
+            self._refuse_if_behind(newest)
         if newest is None:
             self._refuse_if_run("has no batch of this query")
             self._refuse_if_written()
+        else:
+            self._refuse_if_changed(owner)
         return newest
+
+    def _refuse_if_changed(self, owner: str) -> None:
+        change = self._foreign.find_change(self._table.version(), owner)
+        if change is None:
+            return
+        back = ""
+        if change.right is not None:
+            call = f"DeltaTable({str(self.path)!r}).restore({change.right})"
+            back = f"To take the change back, run {call}. "
+        raise ForeignTable(
+            f"the table {self.path} was changed behind the back of the query with the checkpoint "
+            f"{self._checkpoint.path}: its version {change.version} is a {change.operation} that "
+            "somebody else committed. Rows of the query may be gone or altered, and it does not "
+            f"write them again. Nothing was written. {back}If the change is to stay, delete "
+            f"{self._note} and start the query again"
+        )
 
     def _refuse_if_written(self) -> None:
         has_files = bool(self._table.file_uris())

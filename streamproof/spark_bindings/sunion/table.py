@@ -20,9 +20,11 @@ from pyspark.sql.types import StringType
 
 from streamproof.paths import why_not_local
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings._stateful import lasting_of
 from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
+from streamproof.spark_bindings.input_sources import InputsNote
 from streamproof.spark_bindings.names import BatchId, ChannelName
 from streamproof.spark_bindings.provenance import BatchNotes, Made, running_offsets
 from streamproof.spark_bindings.schema import stored_schema
@@ -47,6 +49,8 @@ from streamproof.spark_bindings.sunion.tuple_type import (
     TupleType,
     require_one_merge,
 )
+
+_INPUTS = "streamproof_inputs.json"
 
 
 def reconcile(
@@ -79,7 +83,8 @@ def reconcile(
     WrongSchema : if a table exists with other columns
     ForeignTable : if a table is another query's, or lacks what this one has written
     DamagedFile, LostFiles : if the log of a table, or a file of the checkpoint, cannot be read
-    WrongCheckpoint : if the checkpoint was written with other inputs, or inputs in another order
+    WrongCheckpoint : if the checkpoint was written with other inputs, inputs in another order, or
+        inputs that read something else
     ChannelDamaged : if an input has lost rows that the checkpoint says were read
     FencedDriver : if another driver has replaced what the checkpoint says of an applied batch
     """
@@ -100,9 +105,12 @@ def reconcile(
     lasting, own = _lasting(merged), Checkpoint(progress)
     check_written(progress, lasting)
     check_inputs(planned_sources(merged), own)
+    plan, inputs = lasting_of(merged), InputsNote(progress / _INPUTS, f"the query of table {place}")
+    inputs.check(plan, own)
     settle(progress)
     sink = TableSink(merged, place, behind, own)
     note_lasting(progress, lasting)
+    inputs.write(plan)
     return writer.foreachBatch(sink.on_batch).start()
 
 
@@ -231,6 +239,7 @@ class TableSink:
             self._tentative = self._table.tentative_serializers()
             self._notes.write(made, None, None)
             return
+        self._late.is_applied(batch)  # which refuses a table that is not what it was
         writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
         said = read_written(_spark.map_in_arrow(rows, writer, WRITTEN).collect())
         self._require_whole(said)

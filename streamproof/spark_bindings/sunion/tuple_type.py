@@ -80,6 +80,12 @@ def late_rows(merged: DataFrame) -> DataFrame:
 
 
 def _of(merged: DataFrame, kind: TupleType) -> DataFrame:
+    if not isinstance(merged, DataFrame) or TUPLE_TYPE not in merged.columns:
+        name = "late_rows" if kind is TupleType.LATE else "stable_only"
+        raise WrongArgument(
+            f"{name} was given {merged!r}, which has no column {TUPLE_TYPE!r}. It selects from "
+            "what a merge says. Give it what sunion returns, or the channel that holds it"
+        )
     kept = merged.where(F.col(TUPLE_TYPE) == kind.value)
     metadata = merged.schema[TUPLE_TYPE].metadata
     return kept.withMetadata(TUPLE_TYPE, {**metadata, BOUNDED: False})

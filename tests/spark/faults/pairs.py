@@ -17,7 +17,7 @@ from unittest import mock
 import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus, starting
-from streamproof.spark_bindings._stateful import Stateful
+from streamproof.spark_bindings._stateful import Lasting, Stateful
 from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.names import BatchId
@@ -105,7 +105,7 @@ def without_spark() -> Iterator[None]:
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
             (starting, "planned_sources", list),
-            (starting, "stateful_operators", lambda _: [Stateful("Deduplicate(x)", "")]),
+            (starting, "lasting_of", lambda _: Lasting([Stateful("Deduplicate(x)", "")])),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield
