@@ -148,5 +148,6 @@ def cases() -> list[Any]:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("mistake", cases())
 def test_a_mistake_is_found(mistake: Mistake, memory: Path, request: Any) -> None:
-    with pytest.raises(AssertionError, match="a crash behind operation"):
+    # Markers ahead of rows are wrong without a crash, too: what a snapshot restores lacks the rows.
+    with pytest.raises(AssertionError, match="a crash behind operation|: lost "):
         find(mistake, memory / request.node.callspec.id)
