@@ -15,7 +15,7 @@ from streamproof.checker.declared import find_wrong
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map, WrongDefinition
-from streamproof.lang.model import Model, methods_of
+from streamproof.lang.model import Model, domain_fields, methods_of
 from streamproof.lang.sorts import DomainSort, Sort, sort_of
 from streamproof.models.sizes import at_size
 from streamproof.models.trace import show
@@ -55,9 +55,11 @@ def look_at_constants(model: Model[Any]) -> None:
     Raises
     ------
     UnfitState : if a constant is not of the sort that its field declares
-    WrongDefinition : if an object of the model hides one of its methods
+    WrongDefinition : if an object of the model hides one of its methods, or a domain is not one of
+        the elements that its field declares
     """
     _refuse_hidden_methods(model)
+    _look_at_domains(model)
     cls: Any = type(model)
     for name, sort in _sorts(cls):
         if isinstance(sort, DomainSort):
@@ -79,6 +81,34 @@ def _refuse_hidden_methods(model: Model[Any]) -> None:
             "method of that name: one engine would ask the object, and another the class. Let the "
             "class alone define what it is"
         )
+
+
+def _look_at_domains(model: Model[Any]) -> None:
+    """Refuse a domain that the traced form, which knows it by its elements' class, would miss."""
+    cls: Any = type(model)
+    classes: dict[str, Any] = {}
+    for name, element in domain_fields(cls):
+        domain = getattr(model, name)
+        if not (isinstance(element, type) and issubclass(element, Element)):
+            continue  # of other values: only the reference engine searches such a model
+        if classes.setdefault(element.__name__, element) is not element:
+            raise WrongDefinition(
+                f"{cls.__name__} has domains of two classes that are named {element.__name__}, "
+                "which would be taken for one. Give one of them another name"
+            )
+        if not isinstance(domain, Domain) or domain.name != element.__name__:
+            raise WrongDefinition(
+                f"the model's {name} is {domain!r}, and its field declares a Domain of "
+                f"{element.__name__}, by which name engines know it. Write "
+                f"Domain({element.__name__}, ...), or Domain.of({element.__name__!r}, ...)"
+            )
+        for part in domain:
+            if type(part) is not element:
+                raise WrongDefinition(
+                    f"the model's {name} has {show(part)} in it, of class {type(part).__name__}, "
+                    f"and its field declares a Domain of {element.__name__}. Give elements of that "
+                    "class"
+                )
 
 
 @functools.cache

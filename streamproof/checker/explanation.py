@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from streamproof.lang import StreamproofError
 from streamproof.lang import expr as ex
 from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.explain import explain
+from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import AFTER, trace_model
 
@@ -31,9 +31,14 @@ def failing_part(model: Model[Any], name: str, states: Sequence[Any]) -> str | N
     too long to be an explanation
     """
     try:
-        traced = trace_model(type(model))
-    except StreamproofError:
+        return _failing_part(trace_model(type(model)), model, name, states)
+    except Exception:  # noqa: BLE001 - what is told beside a verdict must not hide it
         return None
+
+
+def _failing_part(
+    traced: TracedModel, model: Model[Any], name: str, states: Sequence[Any]
+) -> str | None:
     form = next((part for part in traced.properties if part.name == name), None)
     if form is None or not dataclasses.is_dataclass(states[-1]):
         return None

@@ -228,7 +228,7 @@ class Model(Generic[S]):
 
     def domain_of(self, annotation: Any, method: str) -> Domain[Any]:
         """Find the domain that a parameter ranges over, by the element class in its annotation."""
-        for field, element in _domains_of(type(self)):  # type: ignore[arg-type] # hashable
+        for field, element in domain_fields(type(self)):  # type: ignore[arg-type] # hashable
             if element is annotation:
                 domain: Domain[Any] = getattr(self, field)
                 return domain
@@ -280,7 +280,7 @@ class Model(Generic[S]):
 
 
 @functools.cache
-def _domains_of(cls: Any) -> tuple[tuple[str, Any], ...]:
+def domain_fields(cls: Any) -> tuple[tuple[str, Any], ...]:
     """List a model's fields that are domains, each with the class of its elements."""
     hints = typing.get_type_hints(cls, include_extras=True)
     fields = ((field.name, hints[field.name]) for field in dataclasses.fields(cls))

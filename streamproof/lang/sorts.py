@@ -201,6 +201,19 @@ def _enum(cls: type[Enum]) -> EnumSort:
             f"{cls.__name__} has an equality of its own, so its members may be taken for each "
             "other. Leave __eq__ out"
         )
+    if issubclass(cls, int):
+        raise WrongDefinition(
+            f"{cls.__name__}'s members are numbers, too, so a number may be taken for one of them. "
+            "Derive it from Enum alone"
+        )
+    members = list(cls)
+    for number, member in enumerate(members):
+        for other in members[:number]:
+            if member == other:
+                raise WrongDefinition(
+                    f"{cls.__name__}.{member.name} and {cls.__name__}.{other.name} are equal, "
+                    "though they are two members. Derive it from Enum alone"
+                )
     return EnumSort(cls)
 
 

@@ -139,10 +139,22 @@ def _open_class(cls: Any) -> Any:
 
 
 def field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
-    """Give the sort of each field of a model."""
+    """Give the sort of each field of a model.
+
+    Raises
+    ------
+    WrongDefinition : if one has none, or is a domain of a type variable
+    """
     hints = typing.get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
-        yield field.name, sort_of(hints[field.name])
+        hint = hints[field.name]
+        if any(isinstance(part, typing.TypeVar) for part in typing.get_args(hint)):
+            raise WrongDefinition(
+                f"{cls.__name__}.{field.name} is {hint}, of a type variable, whose elements nobody "
+                "knows. Declare the field again, in the class that is checked, with the class of "
+                "its elements"
+            )
+        yield field.name, sort_of(hint)
 
 
 def refuse_twin_domains(cls: type[Model[Any]]) -> None:

@@ -60,11 +60,12 @@ class OpenTranslator:
         if isinstance(sort, IntSort):
             return z3.IntVal(value, self.context)
         self.sort(sort)
-        return self._members[value]
+        return self._members[type(value), value._name_]
 
     def member(self, term: Term) -> Any:
         """Give the `Enum` member that a term stands for."""
-        return next(member for member, known in self._members.items() if known.eq(term))
+        cls, name = next(key for key, known in self._members.items() if known.eq(term))
+        return cls[name]
 
     def sort(self, sort: ScalarSort) -> Any:
         """Translate a sort."""
@@ -91,7 +92,8 @@ class OpenTranslator:
             members = list(cls)
             names = [f"{name}.{member.name}" for member in members]
             self._sorts[cls], terms = z3.EnumSort(name, names, self.context)
-            self._members.update(zip(members, terms, strict=True))
+            keys = ((cls, member._name_) for member in members)
+            self._members.update(zip(keys, terms, strict=True))
         return self._sorts[cls]
 
     def read(

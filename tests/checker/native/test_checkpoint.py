@@ -182,7 +182,7 @@ def test_a_program_that_is_another_in_some_other_way_is_refused(place):
     begin(lights(), place, limits=Limits(depth_max=3))
     replace(Manifest.read(place), program="another").write(place)
     with pytest.raises(
-        CheckpointRefused, match="its initial states, --symmetry or --safety are others"
+        CheckpointRefused, match="initial states, --symmetry or --safety are others"
     ):
         go_on(lights(), place)
 

@@ -117,7 +117,7 @@ class _Keeper:
         if manifest is not None:
             if search.program.identity != manifest.program:
                 raise self.checkpoint.refused(
-                    "its initial states, --symmetry or --safety are others"
+                    "its code, constants, initial states, --symmetry or --safety are others"
                 )
             loaded = load(search, manifest, directory)
             self.checkpoint.states = manifest.states

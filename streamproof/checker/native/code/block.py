@@ -61,9 +61,22 @@ class Block:
         return self.build.zext(value, I64) if value.type == I1 else value
 
     def _value(self, term: Term) -> ir.Value:
-        if term not in self._known:
-            self._known[term] = self._compute(term)
+        """Compute what a term is made of, and the term: without recursion, since it may be deep."""
+        waiting = [term]
+        while waiting:
+            newest = waiting[-1]
+            missing = [part for part in self._parts(newest) if part not in self._known]
+            if newest in self._known or not missing:
+                waiting.pop()
+                if newest not in self._known:
+                    self._known[newest] = self._compute(newest)
+            else:
+                waiting += reversed(missing)
         return self._known[term]
+
+    def _parts(self, term: Term) -> tuple[Term, ...]:
+        node = self.ground.terms[term]
+        return () if node.operator in ("constant", "cell") else node.arguments
 
     def _compute(self, term: Term) -> ir.Value:
         node, build = self.ground.terms[term], self.build

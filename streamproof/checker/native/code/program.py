@@ -39,6 +39,7 @@ from streamproof.checker.native.code.rolled import (
     write_rolled_module,
 )
 from streamproof.checker.native.code.symmetry import Symmetry
+from streamproof.checker.native.code.written import written
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import Site
@@ -194,7 +195,7 @@ class Program:
         """Tell apart whatever would be compiled differently."""
         form = form_of(self.encoder.traced)
         parts = (generator_digest(), form, self.encoder.constants, self.cells, tuple(self.initial))
-        return "\n".join(map(repr, (*parts, symmetry, self.is_rolled)))
+        return "\n".join(map(written, (*parts, symmetry, self.is_rolled)))
 
     def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
         """Say what is symmetric, if that is asked, and where each cell lies."""
@@ -218,5 +219,5 @@ def form_of(traced: TracedModel) -> str:
         for part in traced.properties
     ]
     sorts = (variable.sort for variable in (*traced.variables, *traced.constants))
-    enums = {str(sort): list(sort.cls) for sort in sorts if isinstance(sort, EnumSort)}
-    return repr((traced.variables, traced.commands, traced.claims, properties, enums))
+    enums = [sort.cls for sort in sorts if isinstance(sort, EnumSort)]
+    return written((traced.variables, traced.commands, traced.claims, properties, enums))

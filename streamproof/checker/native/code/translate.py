@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
 from typing import TypeAlias, assert_never
 
 from streamproof.checker.native.code.cells import Encoder, Keys
@@ -96,20 +95,20 @@ class Translator:
 
     def _read(self, read: Read, keys: list[Term]) -> Term:
         """Translate a variable at its keys: a cell, or a choice among cells."""
-        known = [self.terms.value(key) for key in keys]
-        choices = [
-            range(self.encoder.size(key.sort)) if value is None else (value,)
-            for key, value in zip(read.keys, known, strict=True)
-        ]
-        *others, last = product(*choices)
-        result = self._at(read, last)
-        for indices in others:
-            here = self.terms.conjunction(
-                self.terms.equal(key, self.terms.constant(index))
-                for key, index in zip(keys, indices, strict=True)
-            )
-            result = self.terms.choose(here, self._at(read, indices), result)
-        return result
+        return self._read_below(read, keys, ())
+
+    def _read_below(self, read: Read, keys: list[Term], known: Keys) -> Term:
+        """Choose by one key after the other: as deep as keys have elements, not their product."""
+        if len(known) == len(keys):
+            return self._at(read, known)
+        key, sort = keys[len(known)], read.keys[len(known)].sort
+        value = self.terms.value(key)
+        indices = range(self.encoder.size(sort)) if value is None else (value,)
+        *others, last = (self._read_below(read, keys, (*known, index)) for index in indices)
+        for index, other in enumerate(others):
+            here = self.terms.equal(key, self.terms.constant(index))
+            last = self.terms.choose(here, other, last)
+        return last
 
     def _at(self, read: Read, keys: Keys) -> Term:
         """Read at concrete keys: this state, the later one, or the model's constants."""
