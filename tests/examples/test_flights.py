@@ -181,11 +181,16 @@ def test_the_killed_and_the_restored_pipeline_end_alike(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
-def test_a_row_that_the_restored_pipeline_lacks_is_found(tmp_path: Path) -> None:
+def test_a_row_that_the_restored_pipeline_lacks_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from flights import Story
     from flights_data import load
 
-    from streamproof.spark_bindings import Pipeline
+    from streamproof.spark_bindings import Pipeline, producers
+
+    # Feeds are repeated behind a restore, and would be refused where a row is gone: ReusedSequence.
+    monkeypatch.setattr(producers.Producers, "_has", lambda *_: True)
 
     dropped: list[int] = []
 
