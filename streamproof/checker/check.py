@@ -17,6 +17,7 @@ from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.purity import check_purity, require_unchanged
+from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.checker.translation import translation_of
 from streamproof.lang.claims import require_claims
 from streamproof.lang.model import Model
@@ -199,11 +200,13 @@ def check_first(model: Model[Any]) -> None:
     Raises
     ------
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
+    WrongDefinition : if what the size rules out is not clear
     """
     require_claims()
     stop_loading()
     look_at_constants(model)
     check_assumptions(model)
+    names_ruled_out(model)
     check_purity(model)
 
 

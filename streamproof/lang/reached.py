@@ -57,10 +57,10 @@ def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
 
 
 def roots_of(cls: Any) -> list[Any]:
-    """List what a search asks: methods with a role, and `initial_states` where none is @init."""
+    """List what a search asks: methods with a role, what is ruled out, and where it begins."""
     methods = methods_of(cls)
     own = [] if any(m.role is Role.INIT for m in methods) else [cls.initial_states]
-    return [*(getattr(cls, method.name) for method in methods), *own]
+    return [*(getattr(cls, method.name) for method in methods), cls.ruled_out, *own]
 
 
 @functools.cache
