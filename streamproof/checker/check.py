@@ -22,6 +22,7 @@ from streamproof.checker.translation import translation_of
 from streamproof.lang.claims import require_claims
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
+from streamproof.lang.reached import require_as_when_listed
 from streamproof.lang.surroundings import surroundings
 from streamproof.models.verdict import (
     Counts,
@@ -200,10 +201,11 @@ def check_first(model: Model[Any]) -> None:
     Raises
     ------
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
-    WrongDefinition : if what the size rules out is not clear
+    WrongDefinition : if a class has changed, or what the size rules out is not clear
     """
     require_claims()
     stop_loading()
+    require_as_when_listed(type(model))
     look_at_constants(model)
     check_assumptions(model)
     names_ruled_out(model)
