@@ -17,10 +17,12 @@ from streamproof.checker.progress import Meter, OnProgress, ignore
 from streamproof.checker.promises import promise_findings
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.purity import check_purity, require_unchanged
+from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.checker.translation import translation_of
 from streamproof.lang.claims import require_claims
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
+from streamproof.lang.reached import require_as_when_listed
 from streamproof.lang.surroundings import surroundings
 from streamproof.models.verdict import (
     Counts,
@@ -199,11 +201,14 @@ def check_first(model: Model[Any]) -> None:
     Raises
     ------
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
+    WrongDefinition : if a class has changed, or what the size rules out is not clear
     """
     require_claims()
     stop_loading()
+    require_as_when_listed(type(model))
     look_at_constants(model)
     check_assumptions(model)
+    names_ruled_out(model)
     check_purity(model)
 
 

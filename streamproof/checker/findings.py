@@ -12,6 +12,7 @@ from streamproof.checker.explanation import failing_part
 from streamproof.checker.exploration import Exploration, Path
 from streamproof.checker.premises import untried
 from streamproof.checker.properties import Broken, never_asked
+from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.lang import Domain
 from streamproof.lang.model import STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises
@@ -195,7 +196,7 @@ class _Findings:
         return Finding(name, Kind.SOMETIMES, verdict or self.found.passed, note)
 
     def _actions(self) -> Verdict:
-        ruled_out = self.model.ruled_out()
+        ruled_out = names_ruled_out(self.model)
         happened = [name for name, count in self.found.firings if count and name in ruled_out]
         if happened:
             return self._unknown(

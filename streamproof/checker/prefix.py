@@ -90,7 +90,8 @@ def stop_loading() -> None:
 def tell(model: Model[Any]) -> Iterator[Told]:
     """Say of the first states what every method answers: initial states first, level by level."""
     text, given = _answer(lambda: list(itertools.islice(model.initial_states(), STATES_MAX)))
-    yield Told("", {"@init": _shown(text)})
+    excluded, _ = _answer(model.ruled_out, read=set)  # an order of names has no part in it
+    yield Told("", {"@init": _shown(text), "ruled_out()": _shown(excluded)})
     asker = _Asker(model)
     level = {text_of(state): state for starts in given for state in starts}
     found, told, calls = set(level), 0, 0

@@ -21,9 +21,11 @@ from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
+from streamproof.lang.as_listed import Listed, list_code, require_as_listed
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
 from streamproof.lang.origin import Origin, instructions_of, origin_of
+from streamproof.lang.roles import code_when_listed
 
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -57,10 +59,10 @@ def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
 
 
 def roots_of(cls: Any) -> list[Any]:
-    """List what a search asks: methods with a role, and `initial_states` where none is @init."""
+    """List what a search asks: methods with a role, what is ruled out, and where it begins."""
     methods = methods_of(cls)
     own = [] if any(m.role is Role.INIT for m in methods) else [cls.initial_states]
-    return [*(getattr(cls, method.name) for method in methods), *own]
+    return [*(getattr(cls, method.name) for method in methods), cls.ruled_out, *own]
 
 
 @functools.cache
@@ -80,6 +82,23 @@ def records_of(cls: Any) -> tuple[type[Any], ...]:
             with suppress(NameError, TypeError):
                 waiting += typing.get_type_hints(record).values()
     return tuple(found)
+
+
+def require_as_when_listed(cls: type[Any]) -> None:
+    """Refuse a model whose classes have changed since its methods were listed.
+
+    Raises
+    ------
+    WrongDefinition : if a method was added, replaced, changed or removed, and as `methods_of` does
+    """
+    methods_of(cls)
+    require_as_listed(cls, code_when_listed[cls], list_code(cls.__mro__))
+    records: tuple[type[Any], ...] = records_of(cls)  # type: ignore[arg-type] # a class does hash
+    now = list_code(records)
+    require_as_listed(cls, _records_when_listed.setdefault(cls, now), now)
+
+
+_records_when_listed: dict[Any, Listed] = {}
 
 
 class _Reader:

@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar
 
+from streamproof.lang.as_listed import Listed, list_code
 from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.marked import (
+    OF_MODEL,
+    is_in_its_model,
+    marked_in,
+    marks_of,
+    place_of,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,12 +125,7 @@ def require_traced_starts(cls: type[Any]) -> None:
 
 @functools.cache
 def _methods_of(cls: Any) -> tuple[Method, ...]:
-    reserved = _attributes_of_model(cls)
-    found: dict[str, _Marked] = {}
-    for base in reversed(cls.__mro__):
-        if not _is_model_itself(base):
-            for name, member in vars(base).items():
-                _take(base, name, member, found)
+    reserved, found = _attributes_of_model(cls), _found_in(cls)
     for name, owner in _own_names(cls):
         if name in reserved and (name in found or name not in _OPEN_NAMES):
             raise WrongDefinition(
@@ -135,18 +138,42 @@ def _methods_of(cls: Any) -> tuple[Method, ...]:
                 f"{cls.__name__} has a field {field.name}, and {field.name} is also a method, "
                 "which would never be asked. Rename one of them"
             )
-    return tuple(_method(getattr(cls, name), name, *marked) for name, marked in found.items())
+    methods = tuple(_method(getattr(cls, name), name, *marked) for name, marked in found.items())
+    code_when_listed[cls] = list_code(cls.__mro__)
+    return methods
 
 
-def _take(base: Any, name: str, member: Any, found: dict[str, _Marked]) -> None:
+def _found_in(cls: Any) -> dict[str, _Marked]:
+    """Find what is asked of a model by its name, and refuse what would be asked by nobody."""
+    found: dict[str, _Marked] = {}
+    listed = [vars(owner)[name] for name, owner in _own_names(cls)]
+    for base in reversed(cls.__mro__):
+        for name, member in vars(base).items():
+            where = f"{base.__name__}.{name}"
+            if _is_model_itself(base):
+                _refuse_marked(where, member)
+                continue
+            _take(where, name, member, found)
+            if name not in _OF_CLASSES:
+                _refuse_lost(where, member, found.get(name), base, listed)
+    for meta in type(cls).__mro__:
+        for name, member in vars(meta).items() if meta is not object else ():
+            _refuse_lost(f"{meta.__name__}.{name}", member, None, meta, listed)
+    return found
+
+
+code_when_listed: dict[Any, Listed] = {}
+"""What the classes of a model were when its methods were listed, which is done once."""
+
+
+def _take(where: str, name: str, member: Any, found: dict[str, _Marked]) -> None:
     """Note what one member of a model or of one of its bases is."""
-    where, roles = f"{base.__name__}.{name}", getattr(member, "__streamproof__", ())
-    hidden = _role_inside(member) or (None if roles or name in found else _role_lost(name, member))
-    if hidden:
+    roles = marks_of(member)
+    if roles and isinstance(member, staticmethod | classmethod):
         raise WrongDefinition(
-            f"{where} is marked @{hidden.value}, and then made a {type(member).__name__}, so that "
-            f"it would never be asked. Let @{hidden.value} be the outermost decorator of a plain "
-            "method"
+            f"{where} is marked @{roles[0][0].value}{place_of(member.__func__)}, and made a "
+            f"{type(member).__name__}, so that it would never be asked. Let @{roles[0][0].value} "
+            f"be the outermost decorator of a plain method, {_WRAPS}"
         )
     if len(roles) > 1:
         both = " and ".join(f"@{role.value}" for role, _ in roles)
@@ -173,44 +200,57 @@ def _take(base: Any, name: str, member: Any, found: dict[str, _Marked]) -> None:
     found[name] = (role, fairness)
 
 
-def _role_inside(member: Any) -> Role | None:
-    """Find the role of a method that was made a property, a static method or the like."""
-    inner: Any = [getattr(member, part, None) for part in ("__func__", "fget", "func")]
-    if isinstance(member, staticmethod | classmethod):
-        inner.append(member)
-    return next((part.__streamproof__[0][0] for part in inner if _has_role(part)), None)
+_WRAPS = "or let the decorators above it use functools.wraps"
+_OF_CLASSES = ("__annotations__", "__orig_bases__", "__parameters__", "__dict__", "__weakref__")
+"""What a class is made of, and no attribute that anybody would ask."""
 
 
-def _role_lost(name: str, member: Any) -> Role | None:
-    """Find the role of the method of this name that a wrapper without a role calls."""
-    cells = getattr(member, "__closure__", None) or ()
-    inner = [cell.cell_contents for cell in cells if _is_filled(cell)]
-    same = (part for part in inner if _has_role(part) and part.__name__ == name)
-    return next((part.__streamproof__[0][0] for part in same), None)
+def _refuse_lost(
+    where: str, member: Any, asked: _Marked | None, cls: Any, listed: list[Any]
+) -> None:
+    """Refuse a member that holds a function with a role which nobody would ask.
+
+    Parameters
+    ----------
+    where, member : the member, and what it is called
+    asked : what the member itself is asked as; None if it is not
+    cls : the class that the member stands in; of what globals hold, its own functions are lost
+    listed : members that are asked by their own names
+    """
+    for part, by_name in marked_in(member):
+        if any(part is known for known in listed) or (asked and marks_of(part) == (asked,)):
+            continue
+        is_others = not getattr(part, "__qualname__", "").startswith(f"{cls.__qualname__}.")
+        if by_name and (is_others or getattr(part, "__module__", None) != cls.__module__):
+            continue
+        if (asked or issubclass(cls, type)) and is_in_its_model(part):
+            continue  # who is asked may ask another model, and a metaclass may keep many
+        role = marks_of(part)[0][0].value
+        raise WrongDefinition(
+            f"{where} holds a function that is marked @{role}{place_of(part)}, and is not marked "
+            f"so itself, so that it would never be asked. Let @{role} be the outermost decorator "
+            f"of a plain method, {_WRAPS}"
+        )
 
 
-def _has_role(value: Any) -> bool:
-    return not isinstance(value, type) and bool(getattr(value, "__streamproof__", ()))
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018 - reading it is the question
-    except ValueError:
-        return False
-    return True
+def _refuse_marked(where: str, member: Any) -> None:
+    if marks_of(member):
+        raise WrongDefinition(
+            f"{where} is marked @{marks_of(member)[0][0].value}{place_of(member)}, and stands in "
+            "no model of its own, so that it would never be asked. Write it in a model"
+        )
 
 
 def _is_model_itself(base: Any) -> bool:
     # By identity: a class that `type(...)` makes bears the name of whatever module has called it.
-    return base in (object, typing.Generic, abc.ABC) or "__streamproof_model__" in vars(base)
+    return base in (object, typing.Generic, abc.ABC) or OF_MODEL in vars(base)
 
 
 def _attributes_of_model(cls: Any) -> set[str]:
     return {
         name
         for base in cls.__mro__
-        if "__streamproof_model__" in vars(base)
+        if OF_MODEL in vars(base)
         for name in vars(base)
         if not name.startswith("_")
     }

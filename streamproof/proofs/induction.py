@@ -16,6 +16,7 @@ from streamproof.lang.claims import require_claims
 from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
 from streamproof.lang.model import Role
+from streamproof.lang.reached import require_as_when_listed
 from streamproof.models.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
@@ -177,6 +178,7 @@ def prove(
     """
     began = time.perf_counter()
     require_claims()
+    require_as_when_listed(invariant.model_class)
     require_pure(invariant.model_class)
     look_at_sizes(invariant.model_class)
     theory = Theory.of(invariant)

@@ -79,6 +79,7 @@ WAYS = {
     "factory": {"default": "field(default_factory=lambda: 4 + len([*NAMES][0]) // 9)"},
     "sized": {"sized": f", 4 + {INDEX}(tuple(NAMES)[0]) // 3"},
     "after": {"method": "def __post_init__(self): hash(self.ws)"},
+    "ruled out": {"method": "def ruled_out(self): return ['back'][: hash('x') * 0]"},
 }
 HARMLESS = {
     "nothing": {},

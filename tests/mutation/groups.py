@@ -44,6 +44,8 @@ GROUPS = (
             "lang/test_source_text.py",
             "lang/test_seen.py",
             "lang/test_roles.py",
+            "lang/test_lost.py",
+            "lang/test_changed.py",
             "lang/test_definitions.py",
             "lang/test_operations.py",
             "lang/test_followed.py",
