@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from enum import Enum
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from streamproof.lang import Element, Map, WrongDefinition
+from streamproof.lang import Domain, Element, Map, WrongDefinition
+from streamproof.lang.contents import defined_by, dict_getter, mro_of, slots_beside, vars_of
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, MapSort, RecordSort, Sort
 from streamproof.lang.trace import state_sort_of
@@ -42,12 +44,28 @@ def find_wrong(sort: Sort) -> FindWrong:
         case IntSort():
             return _for_class(int)
         case EnumSort(cls):
-            return lambda value: None if isinstance(value, cls) else _told(value, cls)
+            return _for_members(cls)
         case _:
-            return lambda value: None if isinstance(value, Element) else _told(value, Element)
+            return _wrong_element
+
+
+def _for_members(cls: type[Enum]) -> FindWrong:
+    """Test for the members themselves: what equals one, and is another, may answer otherwise."""
+    members = {id(member) for member in vars(cls)["_member_map_"].values()}
+    return lambda value: None if id(value) in members else _told(value, cls)
+
+
+def _wrong_element(value: Any) -> str | None:
+    if not isinstance(value, Element):
+        return _told(value, Element)
+    if type(value).__eq__ is not object.__eq__:
+        return f" is {show(value)}, which is {type(value).__name__} and has an == of its own"
+    return None
 
 
 def _told(value: Any, wanted: type[Any]) -> str:
+    if type(value) is wanted:  # an enumeration
+        return f" is {show(value)}, which is no member of {wanted.__name__}"
     return f" is {show(value)}, which is {type(value).__name__} and not {wanted.__name__}"
 
 
@@ -72,35 +90,75 @@ def _for_record(cls: type[Any], fields: list[tuple[str, FindWrong]]) -> FindWron
     return wrong_in
 
 
-def hidden_names(cls: type[Any]) -> Callable[[Any], list[str]] | None:
-    """Give how attributes are listed that are neither fields nor computed; None if there are none.
+def hidden_names(cls: Any) -> Callable[[Any], list[str]] | None:
+    """Give how what is no field of a record is listed, nor computed; None if there is no room.
 
     A record that is frozen can still be given some, past its `__setattr__`.
     """
-    if not cls.__dictoffset__:
-        return None
-    fields = {field.name for field in dataclasses.fields(cls)}
-    computed = {
-        name
-        for base in cls.__mro__
-        for name, value in vars(base).items()
-        if isinstance(value, functools.cached_property)
-    }
+    fields = frozenset(field.name for field in dataclasses.fields(cls))
+    slots, attributes = slots_beside(cls, fields), hidden_attributes(cls)
+    if not slots:
+        return attributes
 
     def hidden(record: Any) -> list[str]:
-        found = record.__dict__
-        return [] if len(found) == len(fields) else sorted(found.keys() - fields - computed)
+        found = [name for name, get in slots if is_set(get, record)]
+        return found + (attributes(record) if attributes else [])
 
     return hidden
 
 
+def hidden_attributes(cls: Any) -> Callable[[Any], list[str]] | None:
+    """Give how the attributes that are no fields are listed; None if there is no `__dict__`.
+
+    What is computed once is none of them, as long as it is what would be computed again.
+    """
+    attributes = dict_getter(cls)
+    if attributes is None:
+        return None
+    fields = {field.name for field in dataclasses.fields(cls)}
+    names = {name for base in mro_of(cls) for name in vars_of(base)}
+    parts = ((name, defined_by(cls, name)) for name in names)
+    computed = {n: p.func for n, p in parts if type(p) is functools.cached_property}
+
+    def hidden(record: Any) -> list[str]:
+        found = attributes(record)
+        if found.keys() == fields:
+            return []
+        return sorted(
+            name
+            for name in found.keys() - fields
+            if name not in computed or not _is_again(computed[name], record, found[name])
+        )
+
+    return hidden
+
+
+def _is_again(compute: Callable[[Any], Any], record: Any, kept: Any) -> bool:
+    again = compute(record)
+    return type(again) is type(kept) and bool(again == kept)
+
+
+def is_set(get: Callable[[Any], Any], value: Any) -> bool:
+    """Tell whether a slot holds something."""
+    try:
+        get(value)
+    except AttributeError:
+        return False
+    return True
+
+
 def _for_map(wrong: FindWrong, plain: type[Any] | None) -> FindWrong:
-    """Test a map's values, all at once where they are of one plain class."""
+    """Test a map's values, all at once where they are of one plain class, and its keys, once."""
+    known: dict[int, Any] = {}
 
     def wrong_in(entries: Any) -> str | None:
         if type(entries) is not Map:
             return _told(entries, Map)
-        values: tuple[Any, ...] = entries._values  # noqa: SLF001 - asked of every state
+        space, values = entries._space, entries._values  # noqa: SLF001 - asked of every state
+        if known.get(id(space)) is not space:
+            if found := _wrong_domains(space.domains):
+                return found
+            known[id(space)] = space
         if plain is not None and set(map(type, values)) <= {plain}:
             return None
         for key, value in entries.items():
@@ -110,3 +168,14 @@ def _for_map(wrong: FindWrong, plain: type[Any] | None) -> FindWrong:
         return None
 
     return wrong_in
+
+
+def _wrong_domains(domains: tuple[Domain[Any], ...]) -> str | None:
+    """Tell of domains that may equal others without being the same: in a class, or an element."""
+    for domain in domains:
+        if type(domain) is not Domain:
+            return f" is a map over {domain}, which is {type(domain).__name__} and not Domain"
+        for element in domain.elements:
+            if type(element) is not str and (found := _wrong_element(element)):
+                return f" is a map over {domain}, of which one{found}"
+    return None

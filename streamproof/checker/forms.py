@@ -21,8 +21,9 @@ from enum import Enum
 from operator import is_
 from typing import Any
 
-from streamproof.checker.declared import hidden_names
+from streamproof.checker.declared import hidden_attributes, is_set
 from streamproof.lang import Domain, Element, Map
+from streamproof.lang.contents import built_on, dict_getter, slots_beside
 from streamproof.models.trace import show
 
 _LEAVES = (
@@ -155,27 +156,25 @@ def parts_of(cls: Any) -> Parts | None:
     return own
 
 
-def _attributes_of(cls: type[Any]) -> Parts:
+def _attributes_of(cls: Any) -> Parts:
     """List fields, slots and attributes; what is computed from them, once, is no part."""
-    names = [field.name for field in dataclasses.fields(cls)] if _is_record(cls) else []
-    for base in cls.__mro__:
-        slots = vars(base).get("__slots__", ())
-        names += [slots] if isinstance(slots, str) else list(slots)
-    fixed = tuple(name for name in dict.fromkeys(names) if name not in _NO_PARTS)
-    hides = hidden_names(cls) if _is_record(cls) else None
+    is_record = dataclasses.is_dataclass(cls)
+    fields = tuple(field.name for field in dataclasses.fields(cls)) if is_record else ()
+    slots = slots_beside(cls, frozenset(fields))
+    names, attributes = (*fields, *(name for name, _ in slots)), dict_getter(cls)
+    hides = hidden_attributes(cls) if is_record else None
 
     def more(value: Any) -> list[str]:
-        if hides is not None:
-            return hides(value)
-        return sorted(getattr(value, "__dict__", {}).keys() - set(fixed))
+        if attributes is None:
+            return []
+        return hides(value) if hides else sorted(attributes(value))
 
     def values(value: Any) -> tuple[Any, ...]:
-        return tuple([getattr(value, name, _MISSING) for name in (*fixed, *more(value))])
+        mine = [getattr(value, name, _MISSING) for name in fields]
+        mine += [get(value) if is_set(get, value) else _MISSING for _, get in slots]
+        return (*mine, *([attributes(value)[name] for name in more(value)] if attributes else ()))
 
-    return Parts(values, lambda value: [f".{name}" for name in (*fixed, *more(value))])
-
-
-_NO_PARTS = ("__dict__", "__weakref__")
+    return Parts(values, lambda value: [f".{name}" for name in (*names, *more(value))])
 
 
 def _names_in_map(value: Map[Any, Any]) -> list[str]:
@@ -206,6 +205,9 @@ def _refusal(cls: Any) -> str | None:
             f"is compared by identity, so that no two {cls.__name__} are equal though they say the "
             "same. Write a frozen dataclass, without eq=False"
         )
+    base = None if is_built_in else built_on(cls)
+    if base is not None and base not in (*_LEAVES, tuple, frozenset):
+        return f"holds what a {base.__name__} holds, which is no field. Let a field hold it"
     is_frozen = cls.__setattr__ is not object.__setattr__ or issubclass(cls, tuple | frozenset)
     if is_built_in or is_frozen or not has_parts or _leaf_of(cls):
         return None
@@ -226,7 +228,3 @@ def _has_attributes(cls: type[Any]) -> bool:
 
 def _leaf_of(cls: type[Any]) -> Any:
     return next((base for base in cls.__mro__ if base in _LEAVES), None)
-
-
-def _is_record(cls: type[Any]) -> bool:
-    return dataclasses.is_dataclass(cls)

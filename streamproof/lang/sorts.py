@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, Flag
 from typing import Any, TypeAlias, TypeVar
 
+from streamproof.lang.contents import built_on
 from streamproof.lang.domain import Domain, Element
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.map import Map
@@ -153,10 +154,16 @@ def record_sort(cls: type[Any], arguments: tuple[Any, ...] = ()) -> RecordSort:
     )
 
 
-def _require_plain_equality(cls: type[Any]) -> None:
+def _require_plain_equality(cls: Any) -> None:
     """Refuse a record whose == is not that of all its fields, as the traced form takes it to be."""
+    if (base := built_on(cls)) is not None:
+        raise WrongDefinition(
+            f"{cls.__name__} is built on {base.__name__}, and holds what that holds besides its "
+            "fields, which no == compares. Let a field hold it"
+        )
     generated = getattr(cls.__eq__, "__code__", None)
-    left_out = [field.name for field in dataclasses.fields(cls) if not field.compare]
+    fields, known = dataclasses.fields(cls), _compared(cls)
+    left_out = [part.name for part in fields if not part.compare or part.name not in known]
     if generated is not None and generated.co_filename.startswith("<") and not left_out:
         return
     why = f"compare=False in {', '.join(left_out)}" if left_out else "an == of its own, or eq=False"
@@ -165,6 +172,13 @@ def _require_plain_equality(cls: type[Any]) -> None:
         "content may not: a search would take the one for the other, and a proof would mean "
         "another ==. Let @dataclass(frozen=True) compare all fields"
     )
+
+
+def _compared(cls: type[Any]) -> set[str]:
+    """Name the fields of the class whose == a record has: a base class knows fewer."""
+    owner = next(base for base in cls.__mro__ if "__eq__" in vars(base))
+    fields = dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ()
+    return {field.name for field in fields}
 
 
 def _annotated(annotation: Any, bindings: Bindings) -> Sort:
@@ -206,15 +220,26 @@ def _enum(cls: type[Enum]) -> EnumSort:
             f"{cls.__name__}'s members are numbers, too, so a number may be taken for one of them. "
             "Derive it from Enum alone"
         )
-    members = list(cls)
-    for number, member in enumerate(members):
-        for other in members[:number]:
-            if member == other:
-                raise WrongDefinition(
-                    f"{cls.__name__}.{member.name} and {cls.__name__}.{other.name} are equal, "
-                    "though they are two members. Derive it from Enum alone"
-                )
+    _require_distinct(cls)
     return EnumSort(cls)
+
+
+def _require_distinct(cls: type[Enum]) -> None:
+    """Refuse an enumeration of numbers or texts of which two are equal, or one is of elsewhere."""
+    plain: Any = {int.__eq__: int.__int__, str.__eq__: str.__str__}.get(cls.__eq__, id)
+    known: dict[Any, Enum] = {}
+    for member in vars(cls)["_member_map_"].values():
+        if type(member) is not cls:
+            raise WrongDefinition(
+                f"{cls.__name__} has a member that is {type(member).__name__}. Leave __new__ out"
+            )
+        other = known.setdefault(plain(member), member)
+        if other is not member:
+            raise WrongDefinition(
+                f"{cls.__name__}.{other.name} and {cls.__name__}.{member.name} are equal by "
+                "Python's ==, so they may be taken for each other. Give each another value, or "
+                "let the class be an Enum alone"
+            )
 
 
 def _element_class(cls: type[Element]) -> ElementSort:
