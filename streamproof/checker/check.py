@@ -19,6 +19,7 @@ from streamproof.checker.properties import check_assumptions
 from streamproof.checker.purity import check_purity, require_unchanged
 from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.checker.translation import translation_of
+from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.claims import require_claims
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
@@ -206,6 +207,7 @@ def check_first(model: Model[Any]) -> None:
     require_claims()
     stop_loading()
     require_as_when_listed(type(model))
+    require_as_first_asked(type(model))
     look_at_constants(model)
     check_assumptions(model)
     names_ruled_out(model)

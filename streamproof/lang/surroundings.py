@@ -47,18 +47,26 @@ def surroundings(model: Any) -> Surroundings:
     ------
     WrongDefinition : if they hold one another in a chain that is longer than Python's stack
     """
+    return _written_down(type(model), model)
+
+
+def surroundings_of(cls: type[Any]) -> Surroundings:
+    """Write down the same of a class of models, whatever their fields."""
+    return _written_down(cls, None)
+
+
+def _written_down(cls: type[Any], model: Any) -> Surroundings:
     try:
-        return _surroundings(model)
+        return _surroundings(cls, model)
     except RecursionError:
         raise WrongDefinition(
-            f"the methods of {type(model).__name__} use objects that hold one another in a chain "
-            f"of hundreds, so streamproof cannot look whether a search changes them (Python's "
-            f"stack ends after {sys.getrecursionlimit()} calls). Keep them in one list or table"
+            f"the methods of {cls.__name__} use objects that hold one another in a chain of "
+            "hundreds, so streamproof cannot look whether a search changes them (Python's stack "
+            f"ends after {sys.getrecursionlimit()} calls). Keep them in one list or table"
         ) from None
 
 
-def _surroundings(model: Any) -> Surroundings:
-    cls = type(model)
+def _surroundings(cls: type[Any], model: Any) -> Surroundings:
     writer = _Writer(packages_of(cls))  # type: ignore[arg-type] # a class does hash
     writer.note(cls)
     for part in reached_from(cls, roots_of(cls)):
@@ -172,6 +180,8 @@ class _Writer:
             return self._listed(value)
         parts = [f"{label}{self.text(part)}" for label, part in self._parts(value)]
         name = getattr(value, "__qualname__", type(value).__qualname__)
+        if isinstance(value, FunctionType):
+            name = f"{name} {_code_of(value.__code__)}"
         return f"{name}({', '.join(parts)})" if parts else _shown(value, name)
 
     def _listed(self, value: Any) -> str:
@@ -298,6 +308,14 @@ _KINDS: tuple[tuple[Any, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
     (BaseException, _of_error),
 )
 """How what some classes hold is listed; any other object holds its attributes."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _code_of(code: CodeType) -> str:
+    """Write down what a function does: two of one name may do different things."""
+    consts = (_code_of(c) if isinstance(c, CodeType) else (type(c), c) for c in code.co_consts)
+    does = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, *consts)
+    return blake2b(repr(does).encode(), digest_size=6).hexdigest()
 
 
 def _depth(error: BaseException) -> int:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from streamproof.lang import expr as ex
+from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Var
 from streamproof.lang.flatten import claims_of, updates_of, variables_of
@@ -50,6 +51,7 @@ def trace_model(cls: type[Model[Any]]) -> TracedModel:
 
 @functools.cache
 def _trace_model(cls: Any) -> TracedModel:
+    require_as_first_asked(cls)
     return trace_anew(cls)
 
 

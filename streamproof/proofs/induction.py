@@ -12,6 +12,7 @@ import z3
 
 from streamproof.checker.constants import look_at_sizes
 from streamproof.lang import expr as ex
+from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.claims import require_claims
 from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
@@ -179,6 +180,7 @@ def prove(
     began = time.perf_counter()
     require_claims()
     require_as_when_listed(invariant.model_class)
+    require_as_first_asked(invariant.model_class)
     require_pure(invariant.model_class)
     look_at_sizes(invariant.model_class)
     theory = Theory.of(invariant)

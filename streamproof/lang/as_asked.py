@@ -1,0 +1,34 @@
+"""As asked: what the methods of a model used when it was asked first, to be compared later.
+
+Traced forms, compiled code and whether a model is pure are found out once for a class, and kept. A
+global, a helper or a table that is another one since, as in a notebook, would get the verdict of
+the old one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamproof.lang.errors import WrongDefinition
+from streamproof.lang.surroundings import Surroundings, changed, surroundings_of
+
+
+def require_as_first_asked(cls: type[Any]) -> None:
+    """Refuse a model whose methods use something that is not what it was.
+
+    Raises
+    ------
+    WrongDefinition : if it is not; it names what, and both values
+    """
+    now = surroundings_of(cls)
+    if found := changed(_when_asked.setdefault(cls, now), now):
+        what, old, new = found
+        raise WrongDefinition(
+            f"{what} was {old} when {cls.__name__} was checked, traced or proved first in this "
+            f"process, and is {new} now. What was found out then is kept, and would be said of "
+            f"what is there now. Define {cls.__name__} again (in a notebook, run its cell again), "
+            "or start a new process"
+        )
+
+
+_when_asked: dict[Any, Surroundings] = {}
