@@ -14,7 +14,14 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from streamproof.lang import Domain, Element, Map, WrongDefinition
-from streamproof.lang.contents import defined_by, dict_getter, mro_of, slots_beside, vars_of
+from streamproof.lang.contents import (
+    defined_by,
+    dict_getter,
+    is_set,
+    mro_of,
+    slots_beside,
+    vars_of,
+)
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, MapSort, RecordSort, Sort
 from streamproof.lang.trace import state_sort_of
@@ -136,15 +143,6 @@ def hidden_attributes(cls: Any) -> Callable[[Any], list[str]] | None:
 def _is_again(compute: Callable[[Any], Any], record: Any, kept: Any) -> bool:
     again = compute(record)
     return type(again) is type(kept) and bool(again == kept)
-
-
-def is_set(get: Callable[[Any], Any], value: Any) -> bool:
-    """Tell whether a slot holds something."""
-    try:
-        get(value)
-    except AttributeError:
-        return False
-    return True
 
 
 def _for_map(wrong: FindWrong, plain: type[Any] | None) -> FindWrong:

@@ -21,9 +21,9 @@ from enum import Enum
 from operator import is_
 from typing import Any
 
-from streamproof.checker.declared import hidden_attributes, is_set
+from streamproof.checker.declared import hidden_attributes
 from streamproof.lang import Domain, Element, Map
-from streamproof.lang.contents import built_on, dict_getter, slots_beside
+from streamproof.lang.contents import built_on, dict_getter, is_set, slots_beside
 from streamproof.models.trace import show
 
 _LEAVES = (

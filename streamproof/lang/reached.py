@@ -13,7 +13,6 @@ import dis
 import functools
 import sys
 import typing
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleTy
 from typing import Any
 
 from streamproof.lang.as_listed import Listed, list_code, require_as_listed
+from streamproof.lang.contents import ENTRIES, PAIRS, attribute_of, built_on, dict_getter, kept_in_c
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
 from streamproof.lang.origin import Origin, instructions_of, origin_of
@@ -143,7 +143,7 @@ class _Reader:
 
     def _note_class(self, value: Any) -> None:
         """Note the class of an object, or a class that is named, with what it inherits."""
-        cls: Any = value if isinstance(value, type) else type(value)
+        cls: Any = value if issubclass(type(value), type) else type(value)
         if cls in self.looked_at:
             return
         self.looked_at.add(cls)
@@ -160,14 +160,16 @@ class _Reader:
         """Look into what an object of a user keeps, without asking it."""
         if id(value) not in self.seen:
             self.seen.add(id(value))
-            with suppress(AttributeError):
-                for part in list(object.__getattribute__(value, "__dict__").values()):
-                    yield from self.follow(part)
+            cls: Any = type(value)
+            get = dict_getter(cls)
+            for part in list(get(value).values()) if get else ():
+                yield from self.follow(part)
 
     def _follow(self, value: Any) -> Iterator[Reached]:
         for name in ("fget", "func", "__func__", "__wrapped__"):
-            value = getattr(value, name, None) or value
-        if isinstance(value, FunctionType) and self.is_own(value.__code__):
+            inner = attribute_of(value, name)
+            value = value if inner is None else inner
+        if type(value) is FunctionType and self.is_own(value.__code__):
             cells: dict[str, Any] = {}
             pairs = zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
             for name, cell in pairs:
@@ -204,7 +206,7 @@ class _Reader:
                 if value is not None:
                     self._note_class(value)
                     yield instruction, value
-            owner = found[0] if found and isinstance(found[0], ModuleType) else None
+            owner = found[0] if found and issubclass(type(found[0]), ModuleType) else None
 
     def _attributes(self, code: CodeType, owner: Any, name: str) -> Iterator[Any]:
         """List what an attribute may be: of a module, or a method of the model or of a record."""
@@ -231,15 +233,20 @@ def kept_in(value: Any) -> Iterator[Any]:
             continue
         seen.add(id(part))
         yield part
-        if isinstance(part, list | tuple | set | frozenset | deque):
-            waiting += part
-        elif isinstance(part, dict | MappingProxyType):
-            waiting += [*part.keys(), *part.values()]
-        elif isinstance(part, functools.partial):
-            waiting += [part.func, *part.args, *part.keywords.values()]
-        elif isinstance(part, MethodType):
+        cls: Any = type(part)
+        base: Any = built_on(cls)
+        if base in ENTRIES:
+            waiting += ENTRIES[base](part)
+        elif base is not None and issubclass(base, dict):
+            waiting += [both for pair in PAIRS.get(base, dict.items)(part) for both in pair]
+        elif cls is MappingProxyType:
+            waiting += kept_in_c(part, cls)
+        elif base is functools.partial:
+            names = ("func", "args", "keywords")
+            waiting += [attribute_of(part, name) for name in names]
+        elif cls is MethodType:
             waiting += [part.__func__, part.__self__]
-        elif isinstance(part, dataclasses.Field):
+        elif cls is dataclasses.Field:
             waiting.append(part.default_factory)
 
 

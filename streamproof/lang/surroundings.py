@@ -8,33 +8,44 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from enum import Enum
-from hashlib import blake2b
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FunctionType,
-    MappingProxyType,
-    MethodType,
-    ModuleType,
-)
+from enum import Enum, Flag
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 
-from streamproof.lang.domain import Domain, Element
+from streamproof.lang.contents import (
+    ENTRIES,
+    NAMED,
+    PAIRS,
+    attribute_of,
+    built_on,
+    defined_by,
+    dict_getter,
+    is_written_in_c,
+    kept_in_c,
+    mro_of,
+    name_of,
+    remembered_by,
+    slots_of,
+    vars_of,
+)
+from streamproof.lang.domain import Domain
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.map import Map
 from streamproof.lang.model import Model
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.reached import is_special, package_of, packages_of, reached_from, roots_of
+from streamproof.lang.texts import NUMBER, code_text, numbered, plain_text, shortened
 
 Surroundings: TypeAlias = dict[str, dict[str, str]]
 """Whose values: their texts, by name."""
-_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range)
-_SPECIAL = ("__annotations__", "__doc__")
-"""Attributes of a class that a user can misuse, though Python made them."""
+_IMMUTABLE = frozenset((type(None), bool, int, float, complex, str, bytes, range))
+_OF_PYTHON = ("__builtins__", "__spec__", "__loader__", "__weakref__", "__slotnames__", "_abc_impl")
+"""What Python puts into modules and classes, and adds to."""
+_OF_ENUM = ("_value2member_map_",)
+"""What an enumeration finds by its values, a flag adds to."""
 
 
 def surroundings(model: Any) -> Surroundings:
@@ -66,8 +77,8 @@ def _written_down(cls: type[Any], model: Any) -> Surroundings:
         ) from None
 
 
-def _surroundings(cls: type[Any], model: Any) -> Surroundings:
-    writer = _Writer(packages_of(cls))  # type: ignore[arg-type] # a class does hash
+def _surroundings(cls: Any, model: Any) -> Surroundings:
+    writer = _Writer(packages_of(cls))
     writer.note(cls)
     for part in reached_from(cls, roots_of(cls)):
         function = part.function
@@ -76,10 +87,9 @@ def _surroundings(cls: type[Any], model: Any) -> Surroundings:
         used = {key: part.names[key] for key in named if key in part.names}
         writer.write("the global", used)
         for value in used.values():
-            if isinstance(value, ModuleType):
-                attributes = {key: getattr(value, key, None) for key in part.code.co_names}
-                writer.write(f"{value.__name__}'s", attributes)
-    own, computed = getattr(model, "__dict__", {}), computed_once(cls)
+            if issubclass(type(value), ModuleType):
+                writer.write(f"{value.__name__}'s", writer.asked_for(value, part.code))
+    own, computed = _attributes_of(model), computed_once(cls)
     writer.write("the model's", {n: own[n] for n in own if n not in computed})
     writer.write_classes()
     writer.write_computed(model)
@@ -101,8 +111,14 @@ def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] |
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) != new.get(name):
                 about = f"{whose.partition(_AT)[0]} {name}".rstrip()
-                return about, old.get(name, "not there"), new.get(name, "gone")
+                was, now = _shown(old.get(name, "not there")), _shown(new.get(name, "gone"))
+                return about, was, f"another {now}" if was == now else now
     return None
+
+
+def _shown(text: str) -> str:
+    """Leave numbers of objects out of a text."""
+    return NUMBER.sub("", text)
 
 
 _AT = " at "
@@ -113,9 +129,9 @@ def computed_once(cls: type[Any]) -> set[str]:
     """Name what objects of a class keep once it is computed."""
     return {
         name
-        for base in cls.__mro__
-        for name, value in vars(base).items()
-        if isinstance(value, functools.cached_property)
+        for base in mro_of(cls)
+        for name, value in vars_of(base).items()
+        if issubclass(type(value), functools.cached_property)
     }
 
 
@@ -130,81 +146,138 @@ class _Writer:
     def __init__(self, packages: frozenset[str]) -> None:
         self.packages = packages
         self.found: Surroundings = {}
-        self.classes: dict[Any, bool] = {}  # and whether its attributes are written
+        self.noted: dict[int, Any] = {}
+        self.classes: dict[int, Any] = {}
+        self.done: set[int] = set()  # the classes whose attributes are written
         self.computed_once: Any = functools.cache(computed_once)
+        self.hidden: Any = functools.cache(lambda cls: self.computed_once(cls) | _hidden_of(cls))
         self.written: dict[int, tuple[Any, str]] = {}
         """What was met and its text, by number; kept, so that no other object has the number."""
 
     def write(self, whose: str, values: Mapping[str, Any]) -> None:
         """Write values down by their names."""
         for name, value in values.items():
-            if not is_special(name) or name in _SPECIAL:
+            if name not in _OF_PYTHON:
                 self.found.setdefault(whose, {})[name] = self.text(value)
 
     def write_classes(self) -> None:
         """Write down the attributes of all classes that were met, and of those that they hold."""
-        while waiting := [cls for cls, is_written in self.classes.items() if not is_written]:
+        while waiting := [cls for number, cls in self.classes.items() if number not in self.done]:
             for cls in waiting:
-                self.classes[cls] = True
-                members = vars(cls)
-                # What an enumeration finds by its values, a flag adds to.
-                own = {n: v for n, v in members.items() if not n.endswith("_") or n in _SPECIAL}
-                self.write(f"{cls.__qualname__}'s", own)
+                self.done.add(id(cls))
+                own = dict(vars_of(cls))
+                for name in _OF_ENUM if issubclass(cls, Enum) else ():
+                    own.pop(name, None)
+                if own.get("__annotations__") == {}:
+                    del own["__annotations__"]  # Python makes them when they are asked for
+                self.write(f"{name_of(cls)}'s", own)
+
+    def asked_for(self, module: ModuleType, code: CodeType) -> dict[str, Any]:
+        """Give what code can ask a module for; one of the model's own also by `getattr`."""
+        names = [name for name in code.co_names if not is_special(name)]
+        found = {name: getattr(module, name, None) for name in names}
+        if self._is_own(module.__name__):
+            own = vars(module)
+            found |= {n: own[n] for n in code.co_consts if type(n) is str and n in own}
+        return found
 
     def note(self, cls: Any) -> None:
         """Note a class, what it inherits from, and its metaclass."""
-        for base in (*cls.__mro__, *type(cls).__mro__):
-            if base is Model or self._is_own(base):  # anybody can give `Model` attributes
-                self.classes.setdefault(base, False)
+        if id(cls) in self.noted:
+            return
+        self.noted[id(cls)] = cls
+        for base in (*mro_of(cls), *mro_of(type(cls))):
+            module = vars_of(base).get("__module__")
+            if base is Model or self._is_own(module):  # anybody can give `Model` attributes
+                self.classes.setdefault(id(base), base)
 
-    def _is_own(self, part: Any) -> bool:
-        """Tell whether a class or function is of the model's packages."""
-        module = getattr(part, "__module__", None)
+    def _is_own(self, module: object) -> bool:
+        """Tell whether a module is of the model's packages."""
         return isinstance(module, str) and package_of(module) in self.packages
 
     def text(self, value: Any) -> str:
         """Write a value down, with all that it holds; what is met again, as it was written."""
-        if isinstance(value, type):
+        cls = type(value)
+        if cls in _IMMUTABLE:
+            return plain_text(value)
+        if issubclass(cls, type):
             self.note(value)
-            return value.__qualname__
-        self.note(type(value))
-        if isinstance(value, (*_IMMUTABLE, Enum, Element, ModuleType, CodeType)):
-            return repr(value)
+            return numbered(name_of(value), value)
+        self.note(cls)
         if id(value) not in self.written:
             self.written[id(value)] = value, "..."  # as long as what it holds is written
-            self.written[id(value)] = value, _shortened(self._text_of(value))
+            self.written[id(value)] = value, shortened(self._text_of(value, cls))
         return self.written[id(value)][1]
 
-    def _text_of(self, value: Any) -> str:
-        if isinstance(value, _LISTED) and type(value) in _BRACKETS:
-            return self._listed(value)
-        parts = [f"{label}{self.text(part)}" for label, part in self._parts(value)]
-        name = getattr(value, "__qualname__", type(value).__qualname__)
-        if isinstance(value, FunctionType):
-            name = f"{name} {_code_of(value.__code__)}"
-        return f"{name}({', '.join(parts)})" if parts else _shown(value, name)
+    def _text_of(self, value: Any, cls: Any) -> str:
+        base: Any = built_on(cls)
+        own = self._listed(value, cls, base) if base in _BRACKETS else None
+        if own is not None and cls is base and cls is not defaultdict:
+            return own
+        inside = [] if own is None else [own]
+        inside += [f"{label}{self.text(part)}" for label, part in self._parts(value, cls, base)]
+        name = _name_of_object(value, cls)
+        return f"{name}({', '.join(inside)})" if inside else name
 
-    def _listed(self, value: Any) -> str:
+    def _listed(self, value: Any, cls: Any, base: Any) -> str:
         """Write a collection down as Python does; a set in an order of its own."""
-        if isinstance(value, dict):
-            pairs = list(value.items())
-            inside = [f"{self.text(k)}: {self.text(v)}" for k, v in pairs]
+        if base in ENTRIES:
+            inside = [self.text(part) for part in list(ENTRIES[base](value))]
         else:
-            inside = [self.text(part) for part in value]
-        if isinstance(value, set | frozenset):
+            pairs = list(PAIRS[OrderedDict if issubclass(cls, OrderedDict) else dict](value))
+            inside = [f"{self.text(k)}: {self.text(v)}" for k, v in pairs]
+        if base is set or base is frozenset:
             inside.sort()
-        begin, end = _BRACKETS[type(value)]
+        begin, end = _BRACKETS[base]
         return f"{begin}{', '.join(inside)}{end}"
 
-    def _parts(self, value: Any) -> Iterator[tuple[str, Any]]:
-        if not isinstance(value, FunctionType) or self._is_own_code(value):
-            return _parts(value)
-        # One of `singledispatch` remembers what it has found, beside what was registered.
-        told = ("registry", "__wrapped__")
-        return ((f"{name}=", getattr(value, name)) for name in told if hasattr(value, name))
+    def _parts(self, value: Any, cls: Any, base: Any) -> Iterator[tuple[str, Any]]:
+        """List what a value holds, one level deep, each with what it is called there."""
+        if cls is FunctionType:
+            yield from self._of_function(value)
+        elif not issubclass(cls, ModuleType):
+            own = next((parts_of for kind, parts_of in _KINDS if issubclass(cls, kind)), None)
+            if own is not None:
+                yield from (("", part) for part in own(value))
+            elif base is not None and base not in _BRACKETS:
+                yield from (("", part) for part in kept_in_c(value, base))
+            yield from () if cls in NAMED else self._attributes(value, cls)
 
-    def _is_own_code(self, function: FunctionType) -> bool:
-        return origin_of(function.__code__) is Origin.USER and self._is_own(function)
+    def _attributes(self, value: Any, cls: Any) -> Iterator[tuple[str, Any]]:
+        """List the attributes of an object, but for what it keeps once it is computed."""
+        hidden = self.hidden(cls)
+        if get := dict_getter(cls):
+            own = list(dict.items(get(value)))
+            yield from ((f"{name}=", part) for name, part in own if name not in hidden)
+        for name, read in slots_of(cls):
+            if name not in hidden and (not is_special(name) or self._is_told(read)):
+                with suppress(AttributeError):
+                    yield f"{name}=", read(value)
+
+    def _is_told(self, read: Any) -> bool:
+        """Tell whether a special slot is of C code or of the model; `typing` fills some later."""
+        owner = read.__self__.__objclass__
+        return is_written_in_c(owner) or self._is_own(vars_of(owner).get("__module__"))
+
+    def _of_function(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
+        code, own = function.__code__, vars(function)
+        if origin_of(code) is not Origin.USER or not self._is_own(function.__module__):
+            # One of `singledispatch` remembers what it has found, beside what was registered.
+            told = ("registry", "__wrapped__")
+            yield from ((f"{name}=", own[name]) for name in told if name in own)
+            return
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+            with suppress(ValueError):  # as long as the function around it runs
+                yield f"{name}=", cell.cell_contents
+        if function.__defaults__:
+            yield "defaults=", function.__defaults__
+        if function.__kwdefaults__:
+            yield "defaults=", function.__kwdefaults__
+        yield from ((f"{name}=", part) for name, part in own.items())
+        if function.__annotations__:
+            yield "annotations=", function.__annotations__
+        if function.__doc__ is not None:
+            yield "doc=", function.__doc__
 
     def write_computed(self, model: Any) -> None:
         """Write down apart what objects have computed and keep, after all else: it may be new."""
@@ -213,127 +286,92 @@ class _Writer:
         while waiting := [self.written[number][0] for number in self.written if number not in done]:
             for value in waiting:
                 done.add(id(value))
-                own: dict[str, Any] = getattr(value, "__dict__", None) or {}
-                for name in own and self.computed_once(type(value)) & own.keys():
-                    whose = f"{type(value).__qualname__}.{name}, which is computed once,"
-                    self.found[f"{whose}{_AT}{id(value)}"] = {"": self.text(own[name])}
+                for about, kept in self._computed(value):
+                    self.found[f"{about}{_AT}{id(value)}"] = {"": self.text(kept)}
+
+    def _computed(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """List what an object has computed, or a function has remembered, each with its place."""
+        cls: Any = type(value)
+        if cls is _CACHE and self._is_own(value.__module__):
+            for asked, kept in remembered_by(value):
+                if type(kept) not in _IMMUTABLE:
+                    yield f"what {value.__name__} remembers{_AT}{self.text(asked)}{id(kept)}", kept
+        get = dict_getter(cls) if self.computed_once(cls) else None
+        own = get(value) if get else {}
+        for name in self.computed_once(cls) & own.keys():
+            yield f"{name_of(cls)}.{name}, which is computed once,", own[name]
 
 
-_LISTED = (list, tuple, dict, set, frozenset)
+_CACHE: Any = type(functools.cache(len))
 _BRACKETS: dict[Any, tuple[str, str]] = {
     list: ("[", "]"),
     tuple: ("(", ")"),
     dict: ("{", "}"),
     set: ("{", "}"),
     frozenset: ("{", "}"),
+    deque: ("deque([", "])"),
+    OrderedDict: ("OrderedDict({", "})"),
+    defaultdict: ("{", "}"),
 }
 
 
-def _shortened(text: str) -> str:
-    """Shorten a long text to how it begins, and a digest of all of it."""
-    if len(text) <= _LENGTH_MAX:
-        return text
-    return f"{text[:_LENGTH_MAX]}... ({blake2b(text.encode(), digest_size=12).hexdigest()})"
+def _name_of_object(value: Any, cls: Any) -> str:
+    """Name an object by its class, or itself; with a number if it is equal to itself alone."""
+    if issubclass(cls, Enum):
+        return f"{name_of(cls)}.{_attributes_of(value).get('_name_')}"
+    if issubclass(cls, ModuleType):
+        return numbered(f"module {_attributes_of(value).get('__name__')}", value)
+    if cls is FunctionType:
+        return numbered(f"{value.__qualname__} {code_text(value.__code__)}", value, value.__code__)
+    if cls is CodeType:
+        return numbered(value.co_qualname, value)
+    if cls in NAMED:
+        return str(value.__qualname__)
+    is_itself = not is_written_in_c(cls) and defined_by(cls, "__eq__") is object.__eq__
+    return numbered(name_of(cls), *(value,) * is_itself)
 
 
-_LENGTH_MAX = 500
-"""Letters of a text; an object that holds another twice would double it at each level."""
+def _attributes_of(value: Any) -> dict[str, Any]:
+    cls: Any = type(value)
+    get = dict_getter(cls)
+    return get(value) if get else {}
 
 
-def _shown(value: Any, name: str) -> str:
-    """Show what holds nothing that can be listed: by its own text, if that tells its content."""
-    module = type(value).__module__
-    if isinstance(value, memoryview):
-        return repr(bytes(value))
-    is_told = module in ("collections", "array", "decimal", "fractions", "datetime", "numpy")
-    return repr(value) if is_told or isinstance(value, bytearray) else str(name)
+def _hidden_of(cls: Any) -> set[str]:
+    """Name what is no content of an object, or is listed otherwise."""
+    return {name for kind, names in _HIDDEN for name in names if issubclass(cls, kind)}
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """List what a value holds, one level deep, each with what it is called there."""
-    for kinds, parts_of in _KINDS:
-        if isinstance(value, kinds):
-            yield from parts_of(value)
-            return
-    yield from _attributes(value)
-
-
-def _of_collection(value: Any) -> Iterator[tuple[str, Any]]:
-    """List what an object of a class of one's own, or a deque, collects; then its attributes."""
-    if isinstance(value, dict | MappingProxyType):
-        yield "", dict(value)
-    elif isinstance(value, set | frozenset):
-        yield "", set(value)
-    else:
-        yield "", list(value)
-    yield from _attributes(value)
-
-
-def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # as long as the function around it runs
-            yield f"{name}=", cell.cell_contents
-    if function.__defaults__:
-        yield "defaults=", function.__defaults__
-    if function.__kwdefaults__:
-        yield "defaults=", function.__kwdefaults__
-    yield from ((f"{name}=", part) for name, part in vars(function).items())
-
-
-def _of_error(error: BaseException) -> Iterator[tuple[str, Any]]:
-    yield "", error.args
-    yield "frames=", _depth(error)
-    yield from _attributes(error)
-
-
-_KINDS: tuple[tuple[Any, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
-    # The elements of a domain are of one class, and none of them can change.
-    (Domain, lambda domain: iter([("", part) for part in domain.elements[:1]])),
-    (Map, lambda entries: iter([("", entries.domains), ("", dict(entries.items()))])),
-    (FunctionType, _of_function),
-    ((*_LISTED, deque, MappingProxyType), _of_collection),
-    (MethodType, lambda method: iter([("", method.__func__), ("self=", method.__self__)])),
-    (
-        BuiltinFunctionType,
-        lambda called: iter([("self=", called.__self__)] * (type(called.__self__) in _LISTED)),
-    ),
-    (
-        functools.partial,
-        lambda call: iter([("", call.func), ("", call.args), ("", call.keywords)]),
-    ),
-    (property, lambda made: iter([("", made.fget), ("", made.fset)])),
-    ((classmethod, staticmethod), lambda made: iter([("", made.__func__)])),
-    (functools.cached_property, lambda made: iter([("", made.func)])),
-    (BaseException, _of_error),
+_HIDDEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (Domain, ("_hash",)),
+    (Map, ("_hash", "_space", "_values")),
+    (Enum, ("_name_", "__objclass__")),
+    (Flag, ("_inverted_",)),  # which it remembers
 )
-"""How what some classes hold is listed; any other object holds its attributes."""
 
 
-@functools.lru_cache(maxsize=4096)
-def _code_of(code: CodeType) -> str:
-    """Write down what a function does: two of one name may do different things."""
-    consts = (_code_of(c) if isinstance(c, CodeType) else (type(c), c) for c in code.co_consts)
-    does = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, *consts)
-    return blake2b(repr(does).encode(), digest_size=6).hexdigest()
+def _pairs_of(entries: Any) -> Iterable[tuple[Any, Any]]:
+    keys = attribute_of(entries, "_space").keys
+    return zip(keys, attribute_of(entries, "_values"), strict=True)
+
+
+def _of_error(error: Any) -> Iterator[Any]:
+    for name in ("args", "__cause__", "__context__"):
+        yield vars(BaseException)[name].__get__(error)
+    yield _depth(error)
+
+
+_KINDS: tuple[tuple[Any, Callable[[Any], Iterable[Any]]], ...] = (
+    (Map, lambda entries: (attribute_of(entries, "_space").domains, tuple(_pairs_of(entries)))),
+    (BaseException, _of_error),
+    ((functools.partial, slice), lambda _: ()),  # they are told by their slots
+)
+"""How what some classes hold is listed, beside attributes and slots."""
 
 
 def _depth(error: BaseException) -> int:
     """Count the frames that an error has gone through."""
-    traceback, depth = error.__traceback__, 0
+    traceback, depth = vars(BaseException)["__traceback__"].__get__(error), 0
     while traceback is not None:
         traceback, depth = traceback.tb_next, depth + 1
     return depth
-
-
-def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """List the attributes of an object, but for what it keeps once it is computed."""
-    computed = computed_once(type(value))
-    own = getattr(value, "__dict__", None)
-    if isinstance(own, dict):
-        yield from ((f"{name}=", part) for name, part in list(own.items()) if name not in computed)
-    for base in type(value).__mro__:
-        slots = vars(base).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else tuple(slots):
-            if not is_special(name):
-                yield f"{name}=", getattr(value, name, None)

@@ -1,0 +1,38 @@
+from dataclasses import dataclass, field
+from enum import Enum
+import calendar, csv, decimal, functools, sys
+from streamproof.lang import *
+class W(Element): ...
+class Log:
+    def __init__(self): self.rows = []
+    def add(self):
+        self.rows.append(1)
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class S:
+    n: bool
+    bad: bool
+
+@dataclass(frozen=True)
+class M(Model[S]):
+    ws: Domain[W]
+    sizes = {"default": {"ws": 1}}
+    @init
+    def start(self) -> S: return S(False, False)
+    @action
+    def step(self, s: S, w: W) -> S:
+        return S(not s.n, LOGGER(self) > 1000)
+    @always
+    def ok(self, s: S) -> bool: return not s.bad
+LOGGER = (lambda add: lambda m: add())(Log().add)
+MODEL = M
+
+if __name__ == "__main__":  # a plain walk
+    m = M(Domain(W, 1)); s = m.start(); w = list(m.ws)[0]
+    for i in range(3000):
+        s = m.step(s, w)
+        if not m.ok(s):
+            print("plain run: ok broken after", i + 1, "steps"); break
+    else: print("plain run: held")

@@ -1,0 +1,18 @@
+from dataclasses import dataclass, replace
+from typing import Any
+from streamproof.lang import *
+@dataclass(frozen=True)
+class M(Model[Any]):
+    names: tuple
+    sizes = {"default": {"k": 3}}
+    @classmethod
+    def sized(cls, k: int):
+        return cls(tuple({"ewr", "jfk", "lga"}))
+    @init
+    def start(self) -> Any: return (0, self.names[0])
+    @action
+    def up(self, s: Any) -> Any:
+        return ((s[0] + 1) % 3, self.names[(s[0] + 1) % 3])
+    @always
+    def ok(self, s: Any) -> bool: return s != (1, "ewr")
+MODEL = M

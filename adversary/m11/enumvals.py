@@ -1,0 +1,38 @@
+from __future__ import annotations
+from dataclasses import dataclass, replace, field
+from enum import Enum, IntEnum, Flag, IntFlag, StrEnum
+from typing import Annotated, NamedTuple, Any
+import math, itertools, functools, collections, decimal, datetime, re, csv, calendar, fractions, pathlib, string, heapq, bisect, copy, operator, sys, warnings, contextvars, threading, types, typing
+from streamproof.lang import *
+from streamproof.proofs.invariant import Invariant
+P = Enum("P", {"A": [1], "B": (1,), "C": None, "lambda": 3.5})
+
+@dataclass(frozen=True)
+class S:
+    p: P
+
+@dataclass(frozen=True)
+class M(Model[S]):
+    sizes = {"default": {}}
+    @init
+    def start(self) -> S: return S(P.A)
+    @action
+    def up(self, s: S) -> S:
+        require(s.p == P.A)
+        return replace(s, p=P.B)
+    @action
+    def up2(self, s: S) -> S:
+        require(s.p == P.B)
+        return replace(s, p=P.C)
+    @action
+    def up3(self, s: S) -> S:
+        require(s.p == P.C)
+        return replace(s, p=P["lambda"])
+
+    @final
+    def z(self, s: S) -> bool: return True
+    @always
+    def ok(self, s: S) -> bool: return s.p != P["lambda"]
+
+INVARIANT = Invariant(M, conjuncts=(lambda m, s: m.ok(s),))
+MODEL = M

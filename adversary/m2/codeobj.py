@@ -1,0 +1,31 @@
+from __future__ import annotations
+from dataclasses import dataclass, replace, field
+from enum import Enum, IntEnum, Flag, IntFlag, StrEnum
+from typing import Annotated, NamedTuple, Any
+import math, itertools, functools, collections, decimal, datetime, re, csv, calendar, fractions, pathlib, string, heapq, bisect, copy, operator, sys, warnings, contextvars, threading, types, typing
+from streamproof.lang import *
+from streamproof.proofs.invariant import Invariant
+f1 = lambda: 0.0
+f2 = lambda: -0.0
+
+@dataclass(frozen=True)
+class M(Model[Any]):
+    sizes = {"default": {}}
+    @init
+    def start(self) -> Any: return (0, f1.__code__)
+    @action
+    def good(self, s: Any) -> Any:
+        require(s[0] == 0)
+        return (1, f1.__code__)
+    @action
+    def bad(self, s: Any) -> Any:
+        require(s[0] == 0)
+        return (1, f2.__code__)
+    @action
+    def back(self, s: Any) -> Any:
+        require(s[0] == 1)
+        return (0, f1.__code__)
+    @always
+    def ok(self, s: Any) -> bool:
+        return not (False)
+MODEL = M

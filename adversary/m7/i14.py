@@ -1,0 +1,36 @@
+from __future__ import annotations
+from dataclasses import dataclass, replace, field
+from enum import Enum, IntEnum, Flag, IntFlag, StrEnum
+from typing import Annotated, NamedTuple, Any
+import math, itertools, functools, collections, decimal, datetime, re, csv, calendar, fractions, pathlib, string, heapq, bisect, copy, operator, sys, warnings, contextvars, threading, types, typing
+from streamproof.lang import *
+from streamproof.proofs.invariant import Invariant
+
+@dataclass(frozen=True)
+class S:
+    n: Annotated[int, Range(0, 255)]
+    m: Annotated[int, Range(0, 255)]
+    f: bool
+@dataclass(frozen=True)
+class M(Model[S]):
+    sizes = {"default": {}}
+    @init
+    def start(self) -> S: return S(0, 0, False)
+    @action
+    def a0(self, s: S) -> S:
+        require(s.n < 255)
+        return replace(s, n=s.n + 1)
+    @action
+    def a1(self, s: S) -> S:
+        require(s.n == 255 and s.m < 255)
+        return replace(s, m=s.n)
+    @action
+    def a2(self, s: S) -> S:
+        require(s.n - s.m < 0)
+        return replace(s, f=True)
+    @final
+    def z(self, s: S) -> bool: return True
+    @always
+    def ok(self, s: S) -> bool: return s.n - s.m * 256 > -65025
+INVARIANT = Invariant(M, conjuncts=(lambda m, s: m.ok(s),))
+MODEL = M

@@ -1,0 +1,32 @@
+from __future__ import annotations
+from dataclasses import dataclass, replace, field
+from enum import Enum, IntEnum, Flag, IntFlag, StrEnum
+from typing import Annotated, NamedTuple, Any
+import math, itertools, functools, collections, decimal, datetime, re, csv, calendar, fractions, pathlib, string, heapq, bisect, copy, operator, sys, warnings, contextvars, threading, types, typing
+from streamproof.lang import *
+from streamproof.proofs.invariant import Invariant
+
+@dataclass(frozen=True)
+class S:
+    n: Annotated[int, Range(-9223372036854775808, 9223372036854775807)]
+    m: Annotated[int, Range(-9223372036854775808, 9223372036854775807)]
+    f: bool
+@dataclass(frozen=True)
+class M(Model[S]):
+    sizes = {"default": {}}
+    @init
+    def start(self) -> S: return S(1, 1, False)
+    @action
+    def a0(self, s: S) -> S:
+        require(s.n > -2**62 and s.n < 2**61)
+        return replace(s, n=s.n * -2)
+    @action
+    def a1(self, s: S) -> S:
+        require(s.m > -2**62 and s.m < 2**61)
+        return replace(s, m=s.m * -2)
+    @final
+    def z(self, s: S) -> bool: return True
+    @always
+    def ok(self, s: S) -> bool: return s.n * s.n * s.n * s.n >= 0 and s.n - s.m - s.m - s.m < 2**63 + 2**62
+INVARIANT = Invariant(M, conjuncts=(lambda m, s: m.ok(s),))
+MODEL = M
