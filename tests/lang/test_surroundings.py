@@ -3,9 +3,6 @@
 A way changes something; what was written down before must differ from what is written down then.
 """
 
-# ruff: noqa: SLOT000, SLOT001
-
-import array
 import collections
 import functools
 import io
@@ -15,234 +12,58 @@ import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, Flag, IntEnum
+from enum import IntEnum
 from typing import Annotated, Any
 
 import numpy as np
 import pytest
 
-from streamproof.lang import Domain, Element, Map, Model, action, init
+from streamproof.lang import Domain, Map, Model, action, init
 from streamproof.lang.surroundings import changed, surroundings
-
-
-class Logs(Enum):
-    A = 1
-    B = 2
-
-    def __init__(self, _number: int) -> None:
-        self.log: list[int] = []
-
-
-class Listed(Enum):
-    A = []
-    B = [1]
-
-
-class Alike(Enum):
-    A = 1
-    B = 2
-
-    def __repr__(self) -> str:
-        return "Alike"
-
-
-class Level(int, Enum):
-    LOW = 1
-
-    def __init__(self, _number: int) -> None:
-        self.log: list[int] = []
-
-
-class Rights(Flag):
-    READ = 1
-    WRITE = 2
-
-
-class P(Element):
-    def __new__(cls, index: int) -> Any:
-        made = super().__new__(cls, index)
-        if not hasattr(made, "log"):
-            object.__setattr__(made, "log", [])
-        return made
-
-    def __repr__(self) -> str:
-        return "P"
-
-
-class Tag:
-    def __init__(self, *parts: Any) -> None:
-        self.parts = list(parts)
-
-
-class Mangled:
-    __slots__ = ("__a",)
-
-    def __init__(self) -> None:
-        self.__a = 0
-
-    def tick(self) -> None:
-        self.__a += 1
-
-
-class Dunder:
-    __slots__ = ("__a__",)
-
-
-class Text(str):
-    log: Any
-
-
-class Number(int):
-    log: Any
-
-
-class Real(float):
-    log: Any
-
-
-class Bytes(bytes):
-    log: Any
-
-
-class Quiet(list):
-    def __iter__(self) -> Any:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
-class QuietDict(dict):
-    def items(self) -> Any:
-        return ()
-
-    __iter__ = keys = values = items
-
-
-class QuietOrder(collections.OrderedDict):
-    def items(self) -> Any:
-        return ()
-
-    __iter__ = keys = values = items
-
-
-class QuietTuple(tuple):
-    def __iter__(self) -> Any:
-        return iter(())
-
-
-class QuietSet(set):
-    def __iter__(self) -> Any:
-        return iter(())
-
-
-class QuietDeque(collections.deque):
-    def __iter__(self) -> Any:
-        return iter(())
-
-
-class QuietBytes(bytearray):
-    def __repr__(self) -> str:
-        return "bytes"
-
-
-class QuietArray(array.array):
-    def __repr__(self) -> str:
-        return "array"
-
-
-class Hidden:
-    def __init__(self) -> None:
-        object.__setattr__(self, "a", 0)
-
-    def __getattribute__(self, name: str) -> Any:
-        return {} if name == "__dict__" else object.__getattribute__(self, name)
-
-
-class Covered:
-    def __init__(self) -> None:
-        self.a = 0
-
-    @property
-    def __dict__(self) -> Any:
-        return {}
-
-
-class Posing:
-    def __init__(self) -> None:
-        self.a = 0
-
-    @property
-    def __class__(self) -> Any:
-        return int
-
-
-class Numpys:
-    __module__ = "numpy"
-
-    def __init__(self) -> None:
-        self.a = 0
-
-    def __repr__(self) -> str:
-        return "array"
-
-
-class Named(type):
-    @property
-    def __mro__(cls) -> Any:
-        return (object,)
-
-
-class OfNamed(metaclass=Named):
-    __slots__ = ("a",)
-
-
-class Prop(property):
-    log: Any
-
-
-class Wide(Domain):
-    log: Any
-
-
-class Kept:
-    log_: list[int] = []
-    __log__: list[int] = []
-
-
-class Failed(ValueError):
-    @property
-    def args(self) -> Any:
-        return ()
-
-
-class Hashed:
-    def __hash__(self) -> int:
-        raise AssertionError("is asked for its hash")
-
-
-def named(number: int) -> Any:
-    return type("Made", (), {"number": number})
-
-
-def tell(value: int) -> int:
-    return value
-
-
-def other(value: int) -> int:
-    return value + 1
-
-
-@functools.cache
-def remembered(number: int) -> list[int]:
-    return [number]
-
-
-class Computes:
-    @functools.cached_property
-    def log(self) -> list[int]:
-        return []
-
+from tests.lang.keepers import (
+    Alike,
+    Bytes,
+    Computes,
+    Covered,
+    Dunder,
+    Failed,
+    Hidden,
+    Kept,
+    Level,
+    Listed,
+    Logs,
+    Mangled,
+    Never,
+    NeverDict,
+    NeverError,
+    NeverList,
+    NeverNumber,
+    NeverText,
+    NeverTuple,
+    Number,
+    Numpys,
+    OfNamed,
+    P,
+    Posing,
+    Prop,
+    Quiet,
+    QuietArray,
+    QuietBytes,
+    QuietDeque,
+    QuietDict,
+    QuietOrder,
+    QuietSet,
+    QuietTuple,
+    Real,
+    Rights,
+    Tag,
+    Text,
+    Wide,
+    named,
+    other,
+    remembered,
+    tell,
+)
 
 TEXT, NUMBER, REAL, BYTES = Text("x"), Number(3), Real(0.5), Bytes(b"x")
 for value in (TEXT, NUMBER, REAL, BYTES):
@@ -257,6 +78,7 @@ ONE, TWO = Tag(), Tag()
 EMPTY_ORDER = collections.OrderedDict(a=1, b=2)
 remembered(1)
 COMPUTES = Computes()
+assert COMPUTES.log == []  # which computes it
 
 
 def setattr_of(table: Any) -> None:
@@ -337,6 +159,7 @@ HELD: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "error": (Failed([0]), lambda v: ValueError.args.__get__(v)[0].append(1)),
     "cause": (ValueError(), lambda v: setattr(v, "__cause__", KeyError())),
     "keys": ({Tag(): 1}, lambda v: next(iter(v)).parts.append(1)),
+    "what is computed": (COMPUTES, lambda v: v.log.append(1)),
     "what is remembered": (remembered, lambda v: v(1).append(2)),
 }
 
@@ -372,41 +195,6 @@ def test_what_an_object_keeps_is_written_down(value, change):
     assert found is not None
     assert "\0" not in "".join(found)
     assert found[1] != found[2]
-
-
-class Asked(Exception):
-    """A value was asked for what it is."""
-
-
-class Never:
-    """Everything that it is asked for fails."""
-
-    def __getattribute__(self, name: str) -> Any:
-        raise Asked(name)
-
-    def _asked(self, *_: Any) -> Any:
-        raise Asked
-
-    __repr__ = __str__ = __iter__ = __len__ = __bool__ = __hash__ = __eq__ = _asked
-    __reduce__ = __reduce_ex__ = __getstate__ = __getattr__ = __dir__ = __index__ = _asked
-
-
-class NeverList(Never, list): ...
-
-
-class NeverDict(Never, dict): ...
-
-
-class NeverText(Never, str): ...
-
-
-class NeverNumber(Never, int): ...
-
-
-class NeverTuple(Never, tuple): ...
-
-
-class NeverError(Never, ValueError): ...
 
 
 NEVER: dict[str, Callable[[], Any]] = {
