@@ -83,7 +83,7 @@ def _parts(value: Any) -> Iterable[Any]:
     if kind is FunctionType:  # whose globals are not its own
         defaults = (value.__defaults__, value.__kwdefaults__)
         return (*(value.__closure__ or ()), *defaults, *vars(value).values())
-    if isinstance(value, type):
+    if issubclass(kind, type):
         inner = value.__mro__ if is_made_by_running(value) and not is_model(value) else ()
         own = [base for base in inner if not _is_of_a_library(base)]
         return [part for base in own for part in vars(base).values()]
