@@ -10,12 +10,13 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import dis
+import enum
 import functools
 import itertools
 import math
 import operator
 import typing
-from abc import ABCMeta
+from abc import ABC, ABCMeta
 from enum import Enum, EnumType
 from types import (
     CodeType,
@@ -23,6 +24,7 @@ from types import (
     GenericAlias,
     MappingProxyType,
     MemberDescriptorType,
+    MethodType,
     ModuleType,
     UnionType,
 )
@@ -30,12 +32,13 @@ from typing import Any
 
 import streamproof.lang as language
 from streamproof.lang.compiled import is_made_by_running
+from streamproof.lang.decorators import KNOWN_DECORATORS
 from streamproof.lang.errors import StreamproofError
-from streamproof.lang.makers import makers_of
+from streamproof.lang.makers import is_made_plainly, makers_of
 from streamproof.lang.model import Model
 from streamproof.lang.named import trees_of
 from streamproof.lang.origin import Origin, instructions_of, origin_of
-from streamproof.lang.reached import Reached, is_special, reached_from, roots_of
+from streamproof.lang.reached import Reached, is_special, reached_from, roots_of, unwrapped
 from streamproof.lang.set_order import reads_text
 from streamproof.lang.trace import field_sorts, state_sort_of
 
@@ -50,9 +53,9 @@ _LIBRARY = frozenset((
     itertools.combinations, itertools.pairwise, itertools.permutations, itertools.product,
     itertools.islice, itertools.repeat, math.prod, math.gcd, operator.add, operator.and_,
     operator.eq, operator.mul, operator.ne, operator.or_, operator.sub, typing.cast,
-    typing.assert_never, typing.NamedTuple, typing.overload,
+    typing.assert_never, typing.NamedTuple, enum.auto, *KNOWN_DECORATORS,
 ))  # fmt: skip
-_METACLASSES = (type, EnumType, ABCMeta)
+_METACLASSES = (type, EnumType, ABCMeta, type(typing.Protocol))
 _SCALARS = (type(None), bool, int, float, str, bytes, range, type(...), type(NotImplemented))
 _HARMLESS = (ModuleType, MemberDescriptorType, Enum, language.Element)
 _ELEMENTS = (language.Element, Enum, str, int)
@@ -62,6 +65,9 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _OF_INSTANCES = ("__init__", "__post_init__", "__new__", "__setattr__", "__class__")
 _NOT_KNOWN = object()
+_WRAPPERS = (
+    property, staticmethod, classmethod, functools.cached_property, type(functools.cache(len)),
+)  # fmt: skip
 
 
 def is_evident(model: Model[Any]) -> bool:
@@ -85,6 +91,8 @@ def _is_evident(cls: Any) -> bool:
         list(field_sorts(cls))
     except (StreamproofError, NameError):
         return False  # a value of any class, a set among them
+    if not is_made_plainly(cls):
+        return False
     roots = roots_of(cls)
     parts = [*reached_from(cls, roots), *reached_from(cls, makers_of(cls))]
     codes = {part.code for part in parts}
@@ -137,10 +145,10 @@ class _Looks:
             return True  # a module gives what is named, which is looked at itself
         if isinstance(value, type):
             return self._is_known_class(value)
-        for name in ("fget", "func", "__func__", "__wrapped__"):
-            value = getattr(value, name, None) or value
-        if isinstance(value, FunctionType):
-            return self._is_known_function(value)
+        if isinstance(value, functools.partial | MethodType):
+            return all(map(self._is_known, _parts_of_call(value)))
+        if isinstance(value, (FunctionType, *_WRAPPERS)):
+            return all(map(self._is_known_function, unwrapped(value)))
         if isinstance(value, list | tuple):
             return all(map(self._is_known, value))
         if isinstance(value, dict | MappingProxyType):
@@ -151,24 +159,42 @@ class _Looks:
             return all(self._is_known(entry) for _, entry in value.items())
         if self._is_known_class(kind) and dataclasses.is_dataclass(value):
             return all(self._is_known(getattr(value, f.name)) for f in dataclasses.fields(value))
-        return isinstance(value, _OF_TYPES) or _is_listed(value)
+        return isinstance(value, _OF_TYPES) or _is_of_typing(kind) or _is_listed(value)
 
     def _is_known_class(self, cls: type[Any]) -> bool:
         if cls in _BUILTINS | _LIBRARY or issubclass(cls, BaseException | Enum):
             return cls not in (RecursionError, MemoryError)
-        if cls.__module__.startswith(f"{language.__name__}."):
+        if cls.__module__.startswith(f"{language.__name__}.") or _is_of_typing(cls):
             return True
         is_plain = type(cls) in _METACLASSES and is_made_by_running(cls)
         return bool(
             is_plain
-            and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple | language.Element))
+            and (
+                dataclasses.is_dataclass(cls)
+                or issubclass(cls, tuple | language.Element)
+                or vars(cls).get("_is_protocol")
+            )
         )
 
-    def _is_known_function(self, function: FunctionType) -> bool:
+    def _is_known_function(self, function: Any) -> bool:
+        """Tell whether a function is harmless, or what only keeps one."""
+        if not isinstance(function, FunctionType):
+            return isinstance(function, _WRAPPERS)
         if function.__code__ in self.codes or _is_listed(function):
             return True
         origin = origin_of(function.__code__)
-        return origin is Origin.LANGUAGE or origin is Origin.GENERATED
+        is_wrapper = origin is Origin.STANDARD_LIBRARY and hasattr(function, "__wrapped__")
+        return is_wrapper or origin in (Origin.LANGUAGE, Origin.GENERATED)
+
+
+def _is_of_typing(cls: type[Any]) -> bool:
+    return cls is ABC or vars(typing).get(cls.__name__) is cls
+
+
+def _parts_of_call(call: Any) -> tuple[Any, ...]:
+    if isinstance(call, MethodType):
+        return (call.__func__, call.__self__)
+    return (call.func, *call.args, *call.keywords.values())
 
 
 def _is_listed(value: Any) -> bool:

@@ -1,173 +1,279 @@
 """Makers: the code that makes what a model's methods name, before any of them is asked.
 
-A verdict is about the constants that were made: assigned where a module or a class is loaded, or
-put together by `sized`. If the hash of a text or the order of a set has a part in them, the next
-process makes others, and the verdict is not about those.
+A verdict is about the constants that were made: assigned where a module or a class is loaded, put
+together by `sized`, or set by what runs as classes and functions are made, such as decorators. If
+the hash of a text or the order of a set has a part in them, the next process makes others, and the
+verdict is not about those.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import importlib.util
+import inspect
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from streamproof.lang.named import note_trees
+from streamproof.lang.compiled import is_made_by_running
+from streamproof.lang.decorators import is_known_decorator
+from streamproof.lang.named import trees_of
 from streamproof.lang.origin import Origin, origin_of
 from streamproof.lang.reached import (
+    Reader,
+    hinted_classes_of,
+    is_special,
+    kept_in,
     package_of,
     packages_of,
-    reached_from,
     records_of,
     roots_of,
 )
-from streamproof.lang.text import parsed
+from streamproof.lang.statements import (
+    Run,
+    as_function,
+    classes_of,
+    definitions_in,
+    is_plain_class,
+    names_in_class,
+    run_in_definition,
+    statements_of,
+    types_in,
+)
 
-_MAKING = ("sized", "__init__", "__new__", "__post_init__")
-"""Methods of a model that make its constants."""
-_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
+_MAKING = ("sized", "__init__", "__new__", "__post_init__", "_missing_")
+"""Methods of a class that make constants."""
+_HOOKS = (
+    "__init_subclass__", "__class_getitem__", "__set_name__", "__prepare__", "__mro_entries__",
+    "_generate_next_value_",
+)  # fmt: skip
+"""Methods that Python calls as classes are made. What they do is not in the class statement."""
+
+_OF_TYPING = frozenset(("_is_protocol", "_is_runtime_protocol"))
+
+
+def makers_of(cls: Any) -> tuple[FunctionType, ...]:
+    """List the code that makes a model's constants, as functions that are read and never called."""
+    return tuple(_made(cls).found)
+
+
+def is_made_plainly(cls: Any) -> bool:
+    """Tell whether plain statements with known decorators make all that a model names.
+
+    A hook, a metaclass or a decorator of a user may make it otherwise than the statements say.
+    """
+    return not _made(cls).doubts
 
 
 @functools.cache
-def makers_of(cls: Any) -> tuple[FunctionType, ...]:
-    """List the code that makes a model's constants, as functions that are read and never called."""
-    return _Makers(cls).of(roots_of(cls))
+def _made(cls: Any) -> _Makers:
+    makers = _Makers(cls)
+    makers.follow_all()
+    return makers
 
 
 class _Makers:
+    """Follows names to the statements that bind them, and the names in these.
+
+    Attributes
+    ----------
+    found : the makers
+    doubts : what is made in a way that is not known to be plain
+    """
+
     def __init__(self, cls: type[Any]) -> None:
         self.cls = cls
         self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
+        self.reader = Reader(cls)
         self.found: list[FunctionType] = []
+        self.doubts: list[str] = []
         self.done: set[Any] = set()
 
-    def of(self, roots: Iterable[Any]) -> tuple[FunctionType, ...]:
-        """Follow names to the statements that bind them, and the names in these."""
-        for owner in (*self.cls.__mro__, *records_of(self.cls)):  # type: ignore[arg-type] # hashable
+    def follow_all(self) -> None:
+        """Begin with the model's classes, and with what a search asks."""
+        hinted = hinted_classes_of(self.cls)  # type: ignore[arg-type] # a class does hash
+        for owner in (*self.cls.__mro__, *records_of(self.cls), *hinted):  # type: ignore[arg-type]
             self._add_class(owner)
-        self._follow(roots)
-        for maker in self.found:  # which grows meanwhile
-            self._follow([maker])
-        return tuple(self.found)
+        self._follow(roots_of(self.cls))
+        begin = 0
+        while begin < len(self.found):
+            waiting, begin = self.found[begin:], len(self.found)
+            self._follow(waiting)
 
     def _follow(self, roots: Iterable[Any]) -> None:
-        for part in reached_from(self.cls, roots):
-            module = sys.modules.get(part.function.__globals__.get("__name__", ""))
+        for part in self.reader.read(roots):
+            function = part.function
+            module = sys.modules.get(function.__globals__.get("__name__", ""))
+            for tree in trees_of(part.code):
+                if module is not None and isinstance(tree, ast.FunctionDef):
+                    self._look_at_decorators(module, tree)
             for name in part.code.co_names:
-                if name in part.function.__globals__:
+                if name in function.__globals__:
                     self._add_global(module, name)
+                    self._add_attributes(function.__globals__[name], part.code.co_names)
+            for _, value in part.values:
+                for kept in kept_in(value):
+                    self._add_class(kept if isinstance(kept, type) else type(kept))
+
+    # ----------------------------------------------------------------------- classes
 
     def _add_class(self, owner: Any) -> None:
-        module = sys.modules.get(owner.__module__)
+        if owner in self.done or not is_made_by_running(owner):
+            return
+        self.done.add(owner)
+        for base in (*owner.__mro__[1:], *type(owner).__mro__):
+            self._add_class(base)
+        module = sys.modules.get(owner.__module__) if isinstance(owner.__module__, str) else None
         if module is None or not self._is_own(module):
             return
-        for name in _MAKING:
-            method = getattr(vars(owner).get(name), "__func__", vars(owner).get(name))
-            is_function = isinstance(method, FunctionType)
-            if is_function and origin_of(method.__code__) is Origin.USER:
-                self.found.append(method)
-        for node in _statements(_body_of(module)):
-            if isinstance(node, ast.ClassDef) and node.name == owner.__name__:
-                self._add(module, (part for part in node.body if _binds(part)))
+        self._add_methods(owner)
+        runs = classes_of(module).get(owner.__qualname__, [])
+        for run in runs:
+            self._add_definition(module, run)
+        for run in statements_of(module).changed.get(owner.__name__, []):
+            self._doubt(f"{owner.__name__} is changed")
+            self._add(module, run)
+        self._look_at_class(owner, [run.node for run in runs])
+
+    def _add_methods(self, owner: Any) -> None:
+        """Add the methods that make something; of a metaclass, all."""
+        for name, member in list(vars(owner).items()):
+            for part in (member, *(getattr(member, p, None) for p in ("__func__", "fget"))):
+                is_own = isinstance(part, FunctionType) and origin_of(part.__code__) is Origin.USER
+                if is_own and name in _HOOKS:
+                    self._doubt(f"{owner.__name__} has {name}")
+                if is_own and (name in (*_MAKING, *_HOOKS) or issubclass(owner, type)):
+                    self.found.append(part)
+            hook = inspect.getattr_static(type(member), "__set_name__", None)
+            if isinstance(hook, FunctionType) and origin_of(hook.__code__) is Origin.USER:
+                self._doubt(f"{owner.__name__}.{name} is given its name")
+                self._add_class(type(member))
+
+    def _look_at_class(self, owner: Any, nodes: list[ast.stmt]) -> None:
+        """Look whether a class has what its statement says, and nothing else."""
+        own = _OF_TYPING.union(*map(names_in_class, nodes))
+        mangled = f"_{owner.__name__.lstrip('_')}__"
+        for name in vars(owner):
+            is_pythons = name.startswith("_abc_") or (name[0] == "_" and name[-1] == "_")
+            if not is_pythons and name.replace(mangled, "__", 1) not in own:
+                self._doubt(f"{owner.__name__}.{name} is set by no statement")
+        if not nodes or not all(map(is_plain_class, nodes)):
+            self._doubt(f"{owner.__name__} is no plain class")
+
+    # ----------------------------------------------------------------------- globals
 
     def _add_global(self, module: ModuleType | None, name: str) -> None:
-        if module is None or (module, name) in self.done or not self._is_own(module):
+        if module is None:
+            self._doubt(f"{name} stands in no module")
+            return
+        if (module, name) in self.done or not self._is_own(module):
             return
         self.done.add((module, name))
-        kept: list[ast.stmt] = []
-        for node in _statements(_body_of(module)):
-            if isinstance(node, ast.ImportFrom):
-                self._add_imported(module, node, name)
-            elif name in _names_bound(node) or _changes(node, name):
-                kept.append(node)
-        self._add(module, kept)
+        value = vars(module).get(name)
+        if isinstance(value, type):
+            self._add_class(value)
+        if not isinstance(value, ModuleType):
+            self._add_bindings(module, name)
 
-    def _add_imported(self, module: ModuleType, node: ast.ImportFrom, name: str) -> None:
+    def _add_bindings(self, module: ModuleType, name: str) -> None:
+        file = statements_of(module)
+        is_imported = [self._add_imported(module, node, name) for node in file.imports]
+        for run in file.bound.get(name, []):
+            if not isinstance(run.node, ast.Import | ast.ImportFrom):
+                self._add_definition(module, run)
+        for run in file.changed.get(name, []):
+            self._add(module, run)
+        for run in file.handed.get(name, []):
+            self._doubt(f"{name} is set by a function")
+            self._add_setter(module, run.node)
+        if not (any(is_imported) or name in file.bound or is_special(name)):
+            self._doubt(f"{name} is bound by no statement")
+        if file.calls:
+            self._doubt(f"{module.__name__} calls something")
+
+    def _add_setter(self, module: ModuleType, node: ast.stmt) -> None:
+        value = vars(module).get(getattr(node, "name", ""))
+        if isinstance(value, FunctionType):
+            self.found.append(value)
+
+    def _add_attributes(self, value: Any, names: Iterable[str]) -> None:
+        """Add the globals of another module that are asked for by the module."""
+        if isinstance(value, ModuleType) and self._is_own(value):
+            for name in names:
+                if name in vars(value):
+                    self._add_global(value, name)
+
+    def _add_imported(self, module: ModuleType, node: ast.ImportFrom, name: str) -> bool:
+        is_bound = False
         for alias in node.names:
-            if (alias.asname or alias.name) == name:
+            if (alias.asname or alias.name) in (name, "*"):
                 package = module.__package__ or module.__name__.rpartition(".")[0]
                 dots = "." * node.level
-                with_name = importlib.util.resolve_name(f"{dots}{node.module or ''}", package)
-                self._add_global(sys.modules.get(with_name), alias.name)
+                origin = importlib.util.resolve_name(f"{dots}{node.module or ''}", package)
+                source = sys.modules.get(origin)
+                if source is not None and (alias.name != "*" or name in vars(source)):
+                    self._add_global(source, name if alias.name == "*" else alias.name)
+                is_bound |= source is not None and (alias.name != "*" or name in vars(source))
+        return is_bound
 
-    def _add(self, module: ModuleType, statements: Iterable[ast.stmt]) -> None:
-        for node in statements:
-            if (module, node.lineno, node.col_offset) not in self.done:
-                self.done.add((module, node.lineno, node.col_offset))
-                self.found.append(_as_function(module, node))
+    # ----------------------------------------------------------------------- statements
+
+    def _add_definition(self, module: ModuleType, run: Run) -> None:
+        """Add what is run as a function or class is made; any other statement as it is."""
+        definitions = list(definitions_in(run.node))
+        if not definitions:
+            self._add(module, run)
+            return
+        for definition in definitions:
+            self._look_at_decorators(module, definition)
+        for part in (*run.guards, *run_in_definition(run.node)):
+            self._add_part(module, part)
+        for written in types_in(run.node):
+            for named in ast.walk(written):
+                if isinstance(named, ast.Name) and named.id in vars(module):
+                    self._add_global(module, named.id)
+                elif isinstance(named, ast.Call):
+                    self._add_part(module, named)
+
+    def _look_at_decorators(self, module: ModuleType, node: Any) -> None:
+        if (module, node) in self.done:
+            return
+        self.done.add((module, node))
+        for decorator in node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if not is_known_decorator(_value_of(called, module)):
+                self._doubt(f"{ast.unparse(decorator)} is no decorator that is known")
+                self._add_part(module, called)
+            if isinstance(decorator, ast.Call):
+                for given in (*decorator.args, *(word.value for word in decorator.keywords)):
+                    self._add_part(module, given)
+
+    def _add(self, module: ModuleType, run: Run) -> None:
+        parts: list[ast.stmt | ast.expr] = [*run.guards, run.node]
+        for part in parts:
+            self._add_part(module, part)
+
+    def _add_part(self, module: ModuleType, node: ast.stmt | ast.expr) -> None:
+        key = (module, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        if not isinstance(node, ast.Constant) and key not in self.done:
+            self.done.add(key)
+            self.found.append(as_function(module, node))
+
+    def _doubt(self, what: str) -> None:
+        self.doubts.append(what)
 
     def _is_own(self, module: ModuleType) -> bool:
         return package_of(module.__name__) in self.packages
 
 
-@functools.cache
-def _body_of(module: ModuleType) -> list[ast.stmt]:
-    tree = parsed(getattr(module, "__file__", None) or "")
-    return tree.body if isinstance(tree, ast.Module) else []
-
-
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """List the statements that are run as a module is loaded, but for what it does as a program."""
-    for node in body:
-        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
-            continue
-        if isinstance(node, _BLOCKS):
-            inner = (getattr(node, name, []) for name in ("body", "orelse", "finalbody"))
-            yield from _statements(part for block in inner for part in block)
-            handlers = getattr(node, "handlers", [])
-            yield from _statements(part for handler in handlers for part in handler.body)
-        if not isinstance(node, ast.If | ast.Try):
-            yield node
-
-
-def _names_bound(node: ast.stmt) -> set[str]:
-    """Name what a statement binds by its own head, not in its body."""
-    match node:
-        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign() | ast.Expr():
-            heads: list[ast.AST] = [node]  # a `:=` in a value binds a name, too
-        case ast.For(target, iterated) | ast.AsyncFor(target, iterated):
-            heads = [target, iterated]
-        case ast.With(items):
-            heads = list(items)
-        case _:
-            return set()
-    names = (part for head in heads for part in ast.walk(head) if isinstance(part, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
-
-
-def _changes(node: ast.stmt, name: str) -> bool:
-    """Tell whether a statement may change what a name stands for, as `TABLE.update(...)` does."""
-    match node:
-        case ast.Expr(ast.Call() as call):
-            return any(isinstance(p, ast.Name) and p.id == name for p in ast.walk(call))
-        case ast.Assign(targets):
-            heads = (part for target in targets for part in ast.walk(target))
-            return any(isinstance(part, ast.Name) and part.id == name for part in heads)
-        case _:
-            return False
-
-
-def _binds(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign) or (
-        isinstance(node, ast.AnnAssign) and node.value is not None
-    )
-
-
-def _as_function(module: ModuleType, node: ast.stmt) -> FunctionType:
-    """Make a function of a statement, or of the head of one."""
-    head: ast.stmt = node
-    if isinstance(node, ast.For | ast.AsyncFor):
-        head = ast.copy_location(ast.For(node.target, node.iter, [ast.Pass()], []), node)
-    empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    function = ast.FunctionDef("<module>", empty, [head], [])
-    whole = ast.fix_missing_locations(
-        ast.Module([ast.copy_location(function, node)], type_ignores=[])
-    )
-    file = str(module.__file__)
-    code = compile(whole, file, "exec", dont_inherit=True)
-    inner = next(part for part in code.co_consts if hasattr(part, "co_code"))
-    note_trees(inner, [function])
-    return FunctionType(inner, vars(module))
+def _value_of(node: ast.expr, module: ModuleType) -> Any:
+    """Give what a name in a file stands for, or an attribute of a module; None if it is no such."""
+    if isinstance(node, ast.Name):
+        return vars(module).get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Attribute):
+        owner = _value_of(node.value, module)
+        return vars(owner).get(node.attr) if isinstance(owner, ModuleType) else None
+    return None

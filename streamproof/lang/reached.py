@@ -52,10 +52,7 @@ class Reached:
 
 def reached_from(cls: type[Any], roots: Iterable[Any]) -> Iterator[Reached]:
     """List what some methods of a model may run, each function once."""
-    reader = _Reader(cls, records_of(cls))  # type: ignore[arg-type] # a class does hash
-    for root in (*roots, vars(cls).get("__dataclass_fields__")):
-        yield from reader.follow(root)
-    yield from reader.follow_classes()
+    return Reader(cls).read(roots)
 
 
 def roots_of(cls: Any) -> list[Any]:
@@ -68,7 +65,16 @@ def roots_of(cls: Any) -> list[Any]:
 @functools.cache
 def records_of(cls: Any) -> tuple[type[Any], ...]:
     """List the records that a model's states and fields are made of, and their base classes."""
-    waiting: list[Any] = []
+    hinted: tuple[type[Any], ...] = hinted_classes_of(cls)
+    records = (record for record in hinted if dataclasses.is_dataclass(record))
+    bases = (base for record in records for base in record.__mro__ if base is not object)
+    return tuple(dict.fromkeys(bases))
+
+
+@functools.cache
+def hinted_classes_of(cls: Any) -> tuple[type[Any], ...]:
+    """List the classes that a model's states, fields and parameters are declared to be of."""
+    waiting: list[Any] = [hint for m in methods_of(cls) for _, hint in m.parameters]
     starts = (method for method in methods_of(cls) if method.role is Role.INIT)
     for owner in (cls, *(getattr(cls, method.name) for method in starts)):
         with suppress(NameError, TypeError, StreamproofError):
@@ -76,11 +82,12 @@ def records_of(cls: Any) -> tuple[type[Any], ...]:
     found: dict[type[Any], None] = {}
     for hint in waiting:  # which grows meanwhile
         waiting += typing.get_args(hint)
-        record = typing.get_origin(hint) or hint
-        if isinstance(record, type) and dataclasses.is_dataclass(record) and record not in found:
-            found |= dict.fromkeys(base for base in record.__mro__ if base is not object)
+        hinted = typing.get_origin(hint) or hint
+        if isinstance(hinted, type) and hinted not in found:
+            found[hinted] = None
             with suppress(NameError, TypeError):
-                waiting += typing.get_type_hints(record).values()
+                if dataclasses.is_dataclass(hinted):
+                    waiting += typing.get_type_hints(hinted).values()
     return tuple(found)
 
 
@@ -101,16 +108,24 @@ def require_as_when_listed(cls: type[Any]) -> None:
 _records_when_listed: dict[Any, Listed] = {}
 
 
-class _Reader:
-    """Follows what a method may run, each function once."""
+class Reader:
+    """Follows what a method may run, each function once, however often it is asked."""
 
-    def __init__(self, cls: type[Any], records: tuple[type[Any], ...]) -> None:
-        self.cls, self.records = cls, records
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
+        records: tuple[type[Any], ...] = records_of(cls)  # type: ignore[arg-type] # hashable
         self.seen: set[int] = set()
+        self.methods_seen: set[tuple[type[Any], str]] = set()
         self.names: set[str] = set()
         self.looked_at: set[type[Any]] = set()
         self.classes: dict[type[Any], None] = dict.fromkeys(records)
         self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
+
+    def read(self, roots: Iterable[Any]) -> Iterator[Reached]:
+        """List what some methods may run, and was not listed yet."""
+        for root in (*roots, vars(self.cls).get("__dataclass_fields__")):
+            yield from self.follow(root)
+        yield from self.follow_classes()
 
     def is_own(self, code: CodeType) -> bool:
         """Tell whether code is a user's, and of no other package than the model's."""
@@ -127,17 +142,16 @@ class _Reader:
 
     def follow_classes(self) -> Iterator[Reached]:
         """Look into methods that are named, and those that Python calls by itself."""
-        done: set[tuple[type[Any], str]] = set()
         while True:
             found = [
                 (cls, name)
                 for cls in self.classes
                 for name in vars(cls)
-                if (name in self.names or is_special(name)) and (cls, name) not in done
+                if (name in self.names or is_special(name)) and (cls, name) not in self.methods_seen
             ]
             if not found:
                 return
-            done.update(found)
+            self.methods_seen.update(found)
             for cls, name in found:
                 yield from self.follow(vars(cls)[name])
 
@@ -166,16 +180,15 @@ class _Reader:
                 yield from self.follow(part)
 
     def _follow(self, value: Any) -> Iterator[Reached]:
-        for name in ("fget", "func", "__func__", "__wrapped__"):
-            inner = attribute_of(value, name)
-            value = value if inner is None else inner
-        if type(value) is FunctionType and self.is_own(value.__code__):
-            cells: dict[str, Any] = {}
-            pairs = zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
-            for name, cell in pairs:
-                with suppress(ValueError):  # it is empty as long as its function runs
-                    cells[name] = cell.cell_contents
-            yield from self._read(value.__code__, value, {**value.__globals__, **cells})
+        for part in unwrapped(value):
+            if type(part) is FunctionType and self.is_own(part.__code__):
+                cells: dict[str, Any] = {}
+                pairs = zip(part.__code__.co_freevars, part.__closure__ or (), strict=False)
+                for name, cell in pairs:
+                    with suppress(ValueError):  # it is empty as long as its function runs
+                        cells[name] = cell.cell_contents
+                names = {**part.__globals__, **cells} if cells else part.__globals__
+                yield from self._read(part.__code__, part, names)
 
     def _read(
         self, code: CodeType, function: FunctionType, names: dict[str, Any]
@@ -217,6 +230,15 @@ class _Reader:
         yield getattr(self.cls, name, None)
         for base in (*bases, *self.classes):
             yield vars(base).get(name)
+
+
+def unwrapped(value: Any) -> list[Any]:
+    """List a value and what it is made of: a property's function, what a wrapper is around."""
+    found = [value]
+    for part in found:  # which grows meanwhile
+        inner = (attribute_of(part, name) for name in ("fget", "func", "__func__", "__wrapped__"))
+        found += [new for new in inner if new is not None and all(new is not old for old in found)]
+    return found
 
 
 def _is_users(name: str, names: Mapping[str, Any]) -> bool:
