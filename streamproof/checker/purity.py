@@ -18,9 +18,10 @@ from streamproof.checker.lasso import promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
 from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
 from streamproof.lang import Disabled, WrongDefinition
+from streamproof.lang.computed import kept_otherwise
 from streamproof.lang.impure import ImpureModel, require_pure
 from streamproof.lang.model import Call, Model, Role
-from streamproof.lang.surroundings import Surroundings, changed, surroundings
+from streamproof.lang.surroundings import Surroundings, changed, look_around, surroundings
 from streamproof.models.trace import show
 
 STATES_SAMPLED = 64
@@ -63,7 +64,8 @@ def require_unchanged(model: Model[Any], before: Surroundings) -> None:
     ------
     ImpureModel : if something was changed
     """
-    if found := changed(before, surroundings(model)):
+    now = look_around(type(model), model)
+    if found := changed(before, now.found) or kept_otherwise(now, before):
         what, old, new = found
         raise ImpureModel(
             f"{what} was {old} before the methods of {type(model).__name__} were asked, and is "

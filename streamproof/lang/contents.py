@@ -256,3 +256,17 @@ def remembered_by(cache: Any) -> list[tuple[Any, Any]]:
 
 _LINK = "_lru_list_elem"
 """The class of the links that a cache of limited size keeps its results in."""
+
+
+def ask_again(cache: Any, asked: Any) -> Any:
+    """Call the function inside of `functools.cache` as it was called once.
+
+    Parameters
+    ----------
+    cache, asked : the function, and what it keeps an answer by: its only argument, or all of them
+        with an object between those by place and those by name
+    """
+    given = list(asked) if isinstance(asked, tuple) else [asked]
+    place = next((n for n, part in enumerate(given) if type(part) is object), len(given))
+    named = given[place + 1 :]
+    return cache.__wrapped__(*given[:place], **dict(zip(named[::2], named[1::2], strict=True)))

@@ -19,6 +19,7 @@ from streamproof.lang.contents import (
     ENTRIES,
     NAMED,
     PAIRS,
+    ask_again,
     attribute_of,
     built_on,
     defined_by,
@@ -58,17 +59,18 @@ def surroundings(model: Any) -> Surroundings:
     ------
     WrongDefinition : if they hold one another in a chain that is longer than Python's stack
     """
-    return _written_down(type(model), model)
+    return look_around(type(model), model).found
 
 
 def surroundings_of(cls: type[Any]) -> Surroundings:
     """Write down the same of a class of models, whatever their fields."""
-    return _written_down(cls, None)
+    return look_around(cls, None).found
 
 
-def _written_down(cls: type[Any], model: Any) -> Surroundings:
+def look_around(cls: type[Any], model: Any) -> Writer:
+    """Give what has written down all that a model uses; the model may be None."""
     try:
-        return _surroundings(cls, model)
+        return _looked_around(cls, model)
     except RecursionError:
         raise WrongDefinition(
             f"the methods of {cls.__name__} use objects that hold one another in a chain of "
@@ -77,8 +79,8 @@ def _written_down(cls: type[Any], model: Any) -> Surroundings:
         ) from None
 
 
-def _surroundings(cls: Any, model: Any) -> Surroundings:
-    writer = _Writer(packages_of(cls))
+def _looked_around(cls: Any, model: Any) -> Writer:
+    writer = Writer(packages_of(cls))
     writer.note(cls)
     for part in reached_from(cls, roots_of(cls)):
         function = part.function
@@ -94,7 +96,7 @@ def _surroundings(cls: Any, model: Any) -> Surroundings:
     writer.write_classes()
     writer.write_computed(model)
     writer.write_classes()
-    return writer.found
+    return writer
 
 
 def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] | None:
@@ -110,10 +112,15 @@ def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] |
         old, new = before[whose], after[whose]
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) != new.get(name):
-                about = f"{whose.partition(_AT)[0]} {name}".rstrip()
+                about = f"{place_told(whose)} {name}".rstrip()
                 was, now = _shown(old.get(name, "not there")), _shown(new.get(name, "gone"))
                 return about, was, f"another {now}" if was == now else now
     return None
+
+
+def place_told(whose: str) -> str:
+    """Say what something is, without the number of the object that it is of."""
+    return whose.partition(_AT)[0]
 
 
 def _shown(text: str) -> str:
@@ -135,20 +142,23 @@ def computed_once(cls: type[Any]) -> set[str]:
     }
 
 
-class _Writer:
+class Writer:
     """Writes values down, and notes the classes of what it meets, whose attributes count, too.
 
     Parameters
     ----------
     packages : of the model; what belongs to others is not looked into
+    is_numbered : whether objects that are equal to themselves alone are told apart
     """
 
-    def __init__(self, packages: frozenset[str]) -> None:
-        self.packages = packages
+    def __init__(self, packages: frozenset[str], *, is_numbered: bool = True) -> None:
+        self.packages, self.is_numbered = packages, is_numbered
         self.found: Surroundings = {}
         self.noted: dict[int, Any] = {}
         self.classes: dict[int, Any] = {}
         self.done: set[int] = set()  # the classes whose attributes are written
+        self.computed: dict[str, tuple[Any, Callable[[], Any]]] = {}
+        """What was computed, by its place in `found`, and how it is computed again."""
         self.computed_once: Any = functools.cache(computed_once)
         self.hidden: Any = functools.cache(lambda cls: self.computed_once(cls) | _hidden_of(cls))
         self.written: dict[int, tuple[Any, str]] = {}
@@ -202,7 +212,7 @@ class _Writer:
             return plain_text(value)
         if issubclass(cls, type):
             self.note(value)
-            return numbered(name_of(value), value)
+            return self._as_asked(numbered(name_of(value), value))
         self.note(cls)
         if id(value) not in self.written:
             self.written[id(value)] = value, "..."  # as long as what it holds is written
@@ -216,8 +226,11 @@ class _Writer:
             return own
         inside = [] if own is None else [own]
         inside += [f"{label}{self.text(part)}" for label, part in self._parts(value, cls, base)]
-        name = _name_of_object(value, cls)
+        name = self._as_asked(_name_of_object(value, cls))
         return f"{name}({', '.join(inside)})" if inside else name
+
+    def _as_asked(self, text: str) -> str:
+        return text if self.is_numbered else NUMBER.sub("", text)
 
     def _listed(self, value: Any, cls: Any, base: Any) -> str:
         """Write a collection down as Python does; a set in an order of its own."""
@@ -286,20 +299,24 @@ class _Writer:
         while waiting := [self.written[number][0] for number in self.written if number not in done]:
             for value in waiting:
                 done.add(id(value))
-                for about, kept in self._computed(value):
-                    self.found[f"{about}{_AT}{id(value)}"] = {"": self.text(kept)}
+                for about, kept, again in self._computed(value):
+                    place = f"{about}{_AT}{id(value)}"
+                    self.found[place] = {"": self.text(kept)}
+                    self.computed[place] = kept, again
 
-    def _computed(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """List what an object has computed, or a function has remembered, each with its place."""
+    def _computed(self, value: Any) -> Iterator[tuple[str, Any, Callable[[], Any]]]:
+        """List what an object has computed, or a function remembers: place, and how to again."""
         cls: Any = type(value)
         if cls is _CACHE and self._is_own(value.__module__):
             for asked, kept in remembered_by(value):
                 if type(kept) not in _IMMUTABLE:
-                    yield f"what {value.__name__} remembers{_AT}{self.text(asked)}{id(kept)}", kept
+                    about = f"what {value.__name__} remembers{_AT}{self.text(asked)}{id(kept)}"
+                    yield about, kept, functools.partial(ask_again, value, asked)
         get = dict_getter(cls) if self.computed_once(cls) else None
         own = get(value) if get else {}
         for name in self.computed_once(cls) & own.keys():
-            yield f"{name_of(cls)}.{name}, which is computed once,", own[name]
+            about = f"{name_of(cls)}.{name}, which is computed once,"
+            yield about, own[name], functools.partial(defined_by(cls, name).func, value)
 
 
 _CACHE: Any = type(functools.cache(len))

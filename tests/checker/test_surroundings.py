@@ -275,3 +275,56 @@ def test_the_message_names_the_place_and_both_values() -> None:
     CALLED.count = 0
     with pytest.raises(ImpureModel, match=r"CALLED was Counter\(count=0\) .* is Counter\(count=\d"):
         check(model_of(WAYS["object that is called"]), engine=reference)
+
+
+@functools.cache
+def log_of(name: str, *, number: int = 0) -> list[int]:
+    del name, number
+    return []
+
+
+class Drawer:
+    @functools.cached_property
+    def log(self) -> list[int]:
+        return []
+
+
+DRAWER = Drawer()
+LATE: dict[str, Callable[[], int]] = {
+    "remembered": lambda: appended(log_of("a", number=1)),
+    "computed": lambda: appended(DRAWER.log),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    number: int
+
+
+def late_model_of(way: Callable[[], int]) -> Any:
+    @dataclass(frozen=True)
+    class Late(Model[Step]):
+        @init
+        def start(self) -> Step:
+            return Step(0)
+
+        @action
+        def step(self, s: Step) -> Step:
+            is_again = s.number == 150 and way() > 1
+            return Step(999 if is_again else (s.number + 1) % 200)
+
+        @always
+        def is_small(self, s: Step) -> bool:
+            return s.number < 999
+
+    return Late()
+
+
+@pytest.mark.parametrize("way", LATE.values(), ids=LATE)
+def test_what_is_kept_for_the_first_time_late_in_a_search_is_computed_again(
+    way: Callable[[], int],
+) -> None:
+    log_of.cache_clear()
+    vars(DRAWER).pop("log", None)
+    with pytest.raises(ImpureModel, match=r"was \[\] before .* is \[1\] now"):
+        check(late_model_of(way), engine=reference)
