@@ -28,6 +28,7 @@ def leave_out_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "require_same_elsewhere", lambda _: "")
     prover = import_module("streamproof.proofs.induction")
     monkeypatch.setattr(prover, "validate_invariant", lambda _: None)
+    monkeypatch.setattr(prover, "require_same_elsewhere", lambda _: "")
 
 
 def sample_few_states(monkeypatch: pytest.MonkeyPatch) -> None:

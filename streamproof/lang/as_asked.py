@@ -7,6 +7,7 @@ the old one.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from streamproof.lang.errors import WrongDefinition
@@ -20,8 +21,8 @@ def require_as_first_asked(cls: type[Any]) -> None:
     ------
     WrongDefinition : if it is not; it names what, and both values
     """
-    now = surroundings_of(cls)
-    if found := changed(_when_asked.setdefault(cls, now), now):
+    before = _when_asked(cls)  # type: ignore[arg-type] # a class does hash
+    if found := changed(before, surroundings_of(cls)):
         what, old, new = found
         raise WrongDefinition(
             f"{what} was {old} when {cls.__name__} was checked, traced or proved first in this "
@@ -31,4 +32,6 @@ def require_as_first_asked(cls: type[Any]) -> None:
         )
 
 
-_when_asked: dict[Any, Surroundings] = {}
+@functools.cache
+def _when_asked(cls: Any) -> Surroundings:
+    return surroundings_of(cls)

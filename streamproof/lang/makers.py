@@ -35,6 +35,7 @@ from streamproof.lang.reached import (
 from streamproof.lang.statements import (
     Run,
     as_function,
+    calls_in,
     classes_of,
     definitions_in,
     is_plain_class,
@@ -252,6 +253,10 @@ class _Makers:
                     self._add_part(module, given)
 
     def _add(self, module: ModuleType, run: Run) -> None:
+        if isinstance(run.node, ast.Expr) and any(
+            _is_of_a_tool(_value_of(called, module)) for called in calls_in(run.node)
+        ):
+            return
         parts: list[ast.stmt | ast.expr] = [*run.guards, run.node]
         for part in parts:
             self._add_part(module, part)
@@ -267,6 +272,13 @@ class _Makers:
 
     def _is_own(self, module: ModuleType) -> bool:
         return package_of(module.__name__) in self.packages
+
+
+def _is_of_a_tool(value: Any) -> bool:
+    """Tell whether a function is one that asks models, as scripts do, and makes none."""
+    top, _, name = str(getattr(value, "__module__", "")).partition(".")
+    is_models = name.partition(".")[0] in ("models", "protocols")
+    return top == __package__.partition(".")[0] and not is_models
 
 
 def _value_of(node: ast.expr, module: ModuleType) -> Any:

@@ -99,13 +99,14 @@ def require_as_when_listed(cls: type[Any]) -> None:
     WrongDefinition : if a method was added, replaced, changed or removed, and as `methods_of` does
     """
     methods_of(cls)
-    require_as_listed(cls, code_when_listed[cls], list_code(cls.__mro__))
-    records: tuple[type[Any], ...] = records_of(cls)  # type: ignore[arg-type] # a class does hash
-    now = list_code(records)
-    require_as_listed(cls, _records_when_listed.setdefault(cls, now), now)
+    own: Any = cls  # which does hash
+    require_as_listed(cls, code_when_listed(own), list_code(cls.__mro__))
+    require_as_listed(cls, _records_when_listed(own), list_code(records_of(own)))
 
 
-_records_when_listed: dict[Any, Listed] = {}
+@functools.cache
+def _records_when_listed(cls: Any) -> Listed:
+    return list_code(records_of(cls))
 
 
 class Reader:

@@ -155,8 +155,14 @@ def _names_changed(node: ast.stmt) -> set[str]:
             heads = [target]
         case _:
             return set()
-    parts = (part for head in heads for part in ast.walk(head))
-    return {part.id for part in parts if isinstance(part, ast.Name)}
+    parts = [part for head in heads for part in ast.walk(head)]
+    called = [part.func for part in parts if isinstance(part, ast.Call)]  # and not changed by it
+    return {part.id for part in parts if isinstance(part, ast.Name) and part not in called}
+
+
+def calls_in(node: ast.stmt) -> list[ast.expr]:
+    """List what a statement calls."""
+    return [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
 
 
 def _names_handed(node: ast.stmt) -> set[str]:

@@ -7,17 +7,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import z3
 
 from streamproof.checker.constants import look_at_sizes
+from streamproof.checker.elsewhere import require_same_elsewhere
+from streamproof.checker.prefix import stop_loading
 from streamproof.lang import expr as ex
 from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.claims import require_claims
 from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
-from streamproof.lang.model import Role
+from streamproof.lang.model import Model, Role
 from streamproof.lang.reached import require_as_when_listed
+from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
@@ -176,13 +180,11 @@ def prove(
     TracingDisagrees : if all is proved of a traced form that differs from the code
     ClaimsDisabled : under python -O
     BrokenAssumption, UnfitState : if a named size is none that the proof would speak of
+    ImpureModel : if the code may answer otherwise in another process, or does
+    WrongDefinition : if a class of the model has changed since its methods were listed
     """
     began = time.perf_counter()
-    require_claims()
-    require_as_when_listed(invariant.model_class)
-    require_as_first_asked(invariant.model_class)
-    require_pure(invariant.model_class)
-    look_at_sizes(invariant.model_class)
+    _look_at_model(invariant.model_class)
     theory = Theory.of(invariant)
     asked = obligations(theory)
     outcomes: list[Outcome] = []
@@ -202,6 +204,18 @@ def prove(
     if not isinstance(report.verdict, Proved):
         return report
     return dataclasses.replace(report, translation=validate_invariant(invariant))
+
+
+def _look_at_model(cls: type[Model[Any]]) -> None:
+    """Refuse a model of which nothing that is proved would mean anything."""
+    require_claims()
+    stop_loading()
+    require_as_when_listed(cls)
+    require_as_first_asked(cls)
+    require_pure(cls)
+    look_at_sizes(cls)
+    for size in [*cls.sizes.values()][:1]:  # what differs in a class differs in each size
+        require_same_elsewhere(at_size(cls, size))
 
 
 def _discharge(theory: Theory, obligation: Obligation, rlimit: int) -> Outcome:

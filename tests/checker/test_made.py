@@ -198,6 +198,13 @@ DOUBTFUL: dict[str, dict[str, str]] = {
         "base_of_state": "Made",
     },
 }
+SCRIPTS = {
+    "checks it": "from streamproof.checker import check\nif hash('x') is not None:\n"
+    "    print(check(M()).verdict.status)\n",
+    "proves it": "from streamproof.proofs.induction import prove\n"
+    "prove(Invariant(M, conjuncts=(lambda m, s: s.n <= 1,)))\n",
+    "traces it": "from streamproof.lang.trace import trace_model\ntrace_model(M)\n",
+}
 PLAIN: dict[str, dict[str, str]] = {
     "nothing": {},
     "a cache": {
@@ -252,3 +259,19 @@ def test_what_plain_statements_make_is_evident(parts, tmp_path):
     assert is_evident(registry.build(file))
     code, told = run("check", file, "--engine", "reference")
     assert code == ExitCode.GREEN, told
+
+
+@pytest.mark.parametrize("after", SCRIPTS.values(), ids=SCRIPTS)
+def test_what_a_script_asks_of_a_model_makes_nothing(after, tmp_path):
+    code, told = run("check", file_of(tmp_path, {"after": after}), "--engine", "reference")
+    assert code == ExitCode.GREEN, told
+
+
+def test_what_no_look_at_the_code_finds_differs_in_other_processes(tmp_path, monkeypatch):
+    monkeypatch.undo()  # tests/quick.py leaves it out of others
+    hidden = {"after": "exec('M.h = ha' + 'sh(\"x\") % 2')", "in_method": "self.h - 1"}
+    file = file_of(tmp_path, hidden)
+    for command in (("check", file, "--engine", "reference"), ("prove", file)):
+        code, told = run(*command)
+        assert code == ExitCode.WRONG_USE, told
+        assert "ImpureModel: ok() was asked about State(n=1) in two processes" in told

@@ -55,6 +55,7 @@ GROUPS = (
             "checker/test_impure_ways.py",
             "checker/test_orders_in_code.py",
             "checker/test_evident.py",
+            "checker/test_made.py",
             "translation/test_translation.py",
             "certified/test_misses.py",
             "protocols/test_chandy_lamport.py",
