@@ -229,6 +229,19 @@ def elements(sequence: Any) -> list[Any]:
     return [sequence.apply(index) for index in range(sequence.size())]
 
 
+def is_a(spark: SparkSession, thing: Any, kind: str) -> bool:
+    """Tell whether something in the JVM is of a class, or of one that extends it."""
+    assert spark.sparkContext._jvm is not None
+    return bool(spark.sparkContext._jvm.py4j.reflection.TypeUtil.isInstanceOf(kind, thing))
+
+
+def default_of(spark: SparkSession, setting: str) -> str | None:
+    """Give what a setting is if nobody sets it; None if Spark knows none of this name."""
+    assert spark.sparkContext._jvm is not None
+    entry = spark.sparkContext._jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(setting)
+    return None if entry is None else str(entry.defaultValueString())
+
+
 def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:
     """Give the format, the options and the catalogue's table of a streaming leaf of a plan.
 
