@@ -10,8 +10,13 @@ from pyspark.sql import SparkSession
 from streamproof.spark_bindings._spark import default_of, elements, is_a
 
 TIME_ZONE = "spark.sql.session.timeZone"
-_ALWAYS = ("spark.sql.ansi.enabled", "spark.sql.caseSensitive", "spark.sql.legacy.timeParserPolicy")
-_LEGACY = "spark.sql.legacy."
+COMPUTING = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy.timeParserPolicy",
+)
+LEGACY = "spark.sql.legacy."
+_PLAIN = ("Alias", "Literal", "AggregateExpression", "Count")  # mean the same in every session
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 _UTC = ("Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "+00:00", "GMT0", "UCT", "Etc/UCT", "Universal")
 _IN_PYTHON = ("InPandas", "InArrow", "InPySpark")
@@ -26,10 +31,13 @@ def settings_for(spark: SparkSession, operator: Any) -> Mapping[str, str]:
 
     Returns
     -------
-    settings : that of the time zone only if something reads it, and those of `spark.sql.legacy`
-        only if they are not at their defaults
+    settings : that of the time zone if something reads it; the others if something is computed,
+        and those of `spark.sql.legacy` only if they are not at their defaults
     """
-    found = {name: str(spark.conf.get(name)).lower() for name in _ALWAYS} | dict(_legacy(spark))
+    found: dict[str, str] = {}
+    if _computes(spark, operator):
+        found |= {name: str(spark.conf.get(name)).lower() for name in COMPUTING}
+        found |= dict(_legacy(spark))
     if _reads_zone(spark, operator):
         zone = str(spark.conf.get(TIME_ZONE))
         found[TIME_ZONE] = "UTC" if zone in _UTC else zone
@@ -38,10 +46,21 @@ def settings_for(spark: SparkSession, operator: Any) -> Mapping[str, str]:
 
 def _legacy(spark: SparkSession) -> Iterator[tuple[str, str]]:
     for name, value in spark.conf.getAll.items():
-        if name.startswith(_LEGACY) and name not in _ALWAYS:
+        if name.startswith(LEGACY) and name not in COMPUTING:
             said, default = str(value).lower(), default_of(spark, name)
             if default is None or said != default.lower():
                 yield name, said
+
+
+def _computes(spark: SparkSession, operator: Any) -> bool:
+    """Tell whether a part of a plan does more than to hand columns on and to count."""
+    waiting = [operator]
+    while waiting:
+        part = waiting.pop()
+        waiting += elements(part.children())
+        if any(each.nodeName() not in _PLAIN for each in _expressions(spark, part)):
+            return True
+    return False
 
 
 def _reads_zone(spark: SparkSession, operator: Any) -> bool:

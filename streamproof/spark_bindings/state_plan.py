@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
 
-from streamproof.spark_bindings._meaning import TIME_ZONE
+from streamproof.spark_bindings._meaning import COMPUTING, LEGACY
 from streamproof.spark_bindings._stateful import Stateful
 from streamproof.spark_bindings.checkpoint import Checkpoint
 from streamproof.spark_bindings.durable import read_json, write_json
@@ -77,11 +77,11 @@ def _require_settings(
     settings: Mapping[str, str],
     checkpoint: Checkpoint,
 ) -> None:
-    names = sorted({*noted, *settings})
-    if not (TIME_ZONE in noted and TIME_ZONE in settings):  # it decides nothing in one of them
-        names = [name for name in names if name != TIME_ZONE]
+    names = noted.keys() & settings.keys()  # another decides nothing in one of them
+    if names >= set(COMPUTING):
+        names |= {name for name in {*noted, *settings} if name.startswith(LEGACY)}
     was, now = ({name: each.get(name, _DEFAULT) for name in names} for each in (noted, settings))
-    if changed := [name for name in names if was[name] != now[name]]:
+    if changed := [name for name in sorted(names) if was[name] != now[name]]:
         told = ", ".join(f"{name} is {now[name]}, and was {was[name]}" for name in changed)
         raise WrongCheckpoint(
             f"the session has other settings than the one in which query {query!r} wrote its state "

@@ -293,6 +293,13 @@ def test_the_zone_is_noted_where_it_decides(
 
 
 @pytest.mark.spark
+def test_no_setting_decides_what_plain_columns_are(spark: SparkSession) -> None:
+    for plan in (timed("t"), lambda rows: rows.toDF("a", "b").distinct()):
+        assert lasting_of(plan(rates(spark))).settings == {}
+    assert "spark.sql.ansi.enabled" in lasting_of(timed("k + 1")(rates(spark))).settings
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("name", "value"),
     [
