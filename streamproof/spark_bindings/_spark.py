@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from streamproof.spark_bindings.errors import first_line
+
 _WRITTEN = pa.schema(
     [("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("digest", pa.string())]
 )
@@ -74,6 +76,24 @@ def end_jvm(spark: SparkSession, seconds_max: float) -> None:
     spark.stop()
     gateway.proc.stdin.close()
     gateway.proc.wait(seconds_max)
+
+
+def why_gone(spark: SparkSession) -> str:
+    """Say why nothing runs in a session any more, and what to do; empty while it can run."""
+    try:
+        context = spark.sparkContext._jsc
+        if context is not None and not context.sc().isStopped():
+            return ""
+    except Exception as error:  # noqa: BLE001 - without its JVM, whatever py4j and sockets raise
+        return (
+            f"the JVM of its Spark session does not answer ({first_line(error)}); it has died, or "
+            "was killed. Spark makes no other in one process. Call stop(), and start the pipeline "
+            "in a new process"
+        )
+    return (
+        "its Spark session was stopped. Call stop(), then start(spark) with another: "
+        "streamproof.spark_bindings.spark_session()"
+    )
 
 
 def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
@@ -227,6 +247,19 @@ def analysed(frame: DataFrame) -> Any:
 def elements(sequence: Any) -> list[Any]:
     """List the elements of a sequence of Scala's."""
     return [sequence.apply(index) for index in range(sequence.size())]
+
+
+def is_a(spark: SparkSession, thing: Any, kind: str) -> bool:
+    """Tell whether something in the JVM is of a class, or of one that extends it."""
+    assert spark.sparkContext._jvm is not None
+    return bool(spark.sparkContext._jvm.py4j.reflection.TypeUtil.isInstanceOf(kind, thing))
+
+
+def default_of(spark: SparkSession, setting: str) -> str | None:
+    """Give what a setting is if nobody sets it; None if Spark knows none of this name."""
+    assert spark.sparkContext._jvm is not None
+    entry = spark.sparkContext._jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(setting)
+    return None if entry is None else str(entry.defaultValueString())
 
 
 def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:

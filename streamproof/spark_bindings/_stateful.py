@@ -14,6 +14,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from streamproof.spark_bindings._meaning import settings_for
 from streamproof.spark_bindings._sources import source_of
 from streamproof.spark_bindings._spark import analysed, elements
 
@@ -73,17 +74,19 @@ class Lasting:
     stateful : the operators that keep state, each before those below it
     inputs : in the order in which Spark keeps their offsets
     merges : per merge, its settings that may not change
+    settings : of the session, which decide what the states are of, by their names
     """
 
     stateful: Sequence[Stateful] = ()
     inputs: Sequence[Input] = ()
     merges: Sequence[Mapping[str, Any]] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def lasting_of(frame: DataFrame) -> Lasting:
     """Describe what of a streaming plan must be the same in the next life of its query."""
     part = _looked_through(analysed(frame), frame.sparkSession)
-    return Lasting(part.found, part.inputs, part.merges)
+    return Lasting(part.found, part.inputs, part.merges, part.settings)
 
 
 def stateful_operators(frame: DataFrame) -> Sequence[Stateful]:
@@ -101,6 +104,7 @@ class _Part:
     filters : the conditions that its rows have passed
     found : the operators in it that keep state
     inputs, merges : its sources, and the settings of its merges
+    settings : of the session, which decide what its states are of
     """
 
     columns: dict[int, str] = field(default_factory=dict)
@@ -108,6 +112,7 @@ class _Part:
     found: list[Stateful] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     merges: list[Mapping[str, Any]] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
 
 
 def _looked_through(operator: Any, spark: SparkSession) -> _Part:
@@ -123,6 +128,7 @@ def _looked_through(operator: Any, spark: SparkSession) -> _Part:
         if kept is not None:
             own = Stateful(f"{operator.nodeName()}({kept})", "; ".join(part.filters))
             part.found.insert(0, own)
+            part.settings |= settings_for(spark, operator)
     if kind == "Filter":
         part.filters.append(_text(operator.condition(), part.columns))
     if kind == "Union":
@@ -166,6 +172,7 @@ def _joined(below: Sequence[_Part]) -> _Part:
         part.found += each.found
         part.inputs += each.inputs
         part.merges += each.merges
+        part.settings |= each.settings
     return part
 
 

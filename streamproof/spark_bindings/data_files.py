@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamproof.disk import explained, sync_file
+from streamproof.disk import sync_file
+from streamproof.spark_bindings.durable import opening
 from streamproof.spark_bindings.errors import ChannelDamaged, first_line
 from streamproof.spark_bindings.schema import fit
 
@@ -47,7 +48,7 @@ def write_file(
     writer: pq.ParquetWriter | None = None
     count = 0
     try:
-        with explained(path, "No row was committed"):
+        with opening(path, "No row was committed"):
             for batch in batches:
                 if batch.num_rows == 0:
                     continue

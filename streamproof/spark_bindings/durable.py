@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import create_file, explained, make_directory, replace_file
+from streamproof.disk import DiskFailed, create_file, explained, make_directory, replace_file
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
@@ -97,6 +97,27 @@ def _damaged(path: Path, what: str) -> DamagedFile:
         f"{path} is not what was written there ({what}), so what it said is unknown. Nothing was "
         "changed. Restore the file from a backup"
     )
+
+
+@contextmanager
+def opening(path: Path, consequence: str = "Nothing was written") -> Iterator[None]:
+    """Say what it means that a file cannot be opened, or cannot be written; see `explained`.
+
+    Raises
+    ------
+    DiskFailed : if the disk did not take it, or the process has too many files open
+    """
+    try:
+        with explained(path, consequence):
+            yield
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE) or isinstance(error, DiskFailed):
+            raise
+        raise DiskFailed(
+            f"{path} could not be opened ({os.strerror(error.errno)}). {consequence}. Close files, "
+            "or raise the limit of open ones (ulimit -n), then call again",
+            error.errno,
+        ) from error
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -160,7 +160,12 @@ class Pipeline:
         return self
 
     def stop(self) -> None:
-        """Stop every query, after the batches under way. May be repeated."""
+        """Stop every query, after the batches under way. May be repeated.
+
+        Raises
+        ------
+        QueryFailed : if one cannot be stopped. All others are
+        """
         run, self._run = self._run, None
         if run is not None:
             run.stop()

@@ -16,7 +16,7 @@ from streamproof.spark_bindings.channel import Channel
 from streamproof.spark_bindings.collector import Collector, CollectorThread
 from streamproof.spark_bindings.commits import commit
 from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy
+from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy, first_line
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.planning import has_watermark, plan_query, start_query
 from streamproof.spark_bindings.process import QueryProcess
@@ -29,6 +29,7 @@ from streamproof.spark_bindings.tables import open_table
 from streamproof.spark_bindings.wiring import Query
 
 _POLL_SECONDS = 0.02
+_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +125,18 @@ class Run:
             self._collector.wake()
 
     def stop(self) -> None:
-        """Stop the queries, then the collector, which takes a last look. May be repeated."""
+        """Stop the queries, then the collector, which takes a last look. May be repeated.
+
+        Raises
+        ------
+        QueryFailed : if a query cannot be stopped. All else is
+        """
         self._is_stopped = True
-        self._stop_queries()
-        if self._collector is not None:
-            self._collector.stop()
+        try:
+            self._stop_queries()
+        finally:
+            if self._collector is not None:
+                self._collector.stop()
 
     def status(self) -> PipelineStatus:
         """Tell how far each query is; while it starts, some do not run yet."""
@@ -153,18 +161,49 @@ class Run:
         QueryFailed : if one has ended
         """
         for name, query in list(self._running.items()):
-            if not query.isActive:
-                error = query.exception()
+            is_active, error = self._look(query)
+            if isinstance(error, QueryFailed):
+                raise error
+            if not is_active:
                 raise QueryFailed(
                     f"query {name!r} of pipeline {self._directory.path} has ended: "
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
                     "Mend the cause, call stop(), then start(spark)"
                 ) from error
 
+    def _look(self, query: StreamingQuery) -> tuple[bool, Exception | None]:
+        """Tell whether a query runs, and what has ended it: itself, or its session's end.
+
+        Without a session, Spark may say that a query runs, or not answer.
+        """
+        gone = self._gone()
+        if gone is None:
+            try:
+                is_active = query.isActive
+                return is_active, None if is_active else query.exception()
+            except Exception:
+                gone = self._gone()
+                if gone is None:
+                    raise
+        return False, gone
+
+    def _gone(self) -> QueryFailed | None:
+        """Give what is to be raised if the session has ended."""
+        why = _spark.why_gone(self._spark)
+        return (
+            QueryFailed(
+                f"no query of pipeline {self._directory.path} runs any more. Rows wait in its "
+                f"channels; none is lost. The cause: {why}"
+            )
+            if why
+            else None
+        )
+
     def await_idle(self, timeout_seconds: float) -> None:
         """Wait until nothing is left to do; see `Pipeline.await_idle`."""
         deadline = time.monotonic() + timeout_seconds
         while True:
+            self.raise_failure()
             ends = self._ends()
             settled = self._caught_up() and self._settle(deadline) and self._caught_up()
             self.raise_failure()  # first: a query that has ended is not idle, it is deaf
@@ -188,9 +227,11 @@ class Run:
         for query in list(self._running.values()):
             waiting = Thread(target=_process_all, args=(query,), daemon=True)
             waiting.start()
-            waiting.join(max(0.0, deadline - time.monotonic()))
-            if waiting.is_alive():
-                return False
+            while waiting.is_alive():
+                left = deadline - time.monotonic()
+                if left <= 0 or self._gone() is not None:  # then Spark may never answer
+                    return False
+                waiting.join(min(left, _LOOK_SECONDS))
         return True
 
     def _caught_up(self) -> bool:
@@ -205,8 +246,7 @@ class Run:
         batch = checkpoint.last_committed()
         received = {} if batch is None else checkpoint.received(batch)
         inputs = self._directory.wiring.inputs[name]
-        is_active = query is not None and query.isActive
-        failure = None if query is None or is_active else query.exception()
+        is_active, failure = (False, None) if query is None else self._look(query)
         # One that has lost commits has none left, and must not hide what others have.
         left = (max(0, self._channels[c].log.last() - received.get(c, 0)) for c in inputs)
         return QueryStatus(
@@ -266,8 +306,20 @@ class Run:
             commit(open_table(read), read, [], {}, [])
 
     def _stop_queries(self) -> None:
-        for query in list(self._running.values()):
-            query.stop()
+        """Stop each query, whatever becomes of the others. Without a session, none runs."""
+        failed: dict[QueryName, Exception] = {}
+        for name, query in list(self._running.items()):
+            try:
+                query.stop()
+            except Exception as error:  # noqa: BLE001 - raised below
+                failed[name] = error
+        if failed and self._gone() is None:
+            name, cause = next(iter(failed.items()))
+            raise QueryFailed(
+                f"{', '.join(map(repr, failed))} of pipeline {self._directory.path} could not be "
+                f"stopped ({name}: {first_line(cause)}), and may still run. All else is stopped. "
+                "No row is lost. End this process, and start the pipeline in a new one"
+            ) from cause
 
 
 def _process_all(query: StreamingQuery) -> None:

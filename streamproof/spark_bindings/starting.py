@@ -80,7 +80,7 @@ def check_goes_on(
     lasting = lasting_of(frame)
     note = InputsNote(place / INPUTS_FILE, f"query {process!r}")
     note.check(lasting, checkpoint)
-    check_state_plan(process, place, lasting.stateful, checkpoint)
+    check_state_plan(process, place, lasting.stateful, checkpoint, lasting.settings)
     note.write(lasting)
 
 

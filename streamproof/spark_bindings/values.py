@@ -37,12 +37,17 @@ def cast_exactly(values: pa.ChunkedArray | pa.Array, field: pa.Field) -> Any:
     kind = field.type
     if values.null_count and not field.nullable:
         raise ChangedValue("it has nulls, and is declared to have none")
-    if values.type == kind:
-        return values
-    cast = values.cast(kind)
-    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
-        _require_same(chunk, kind)
+    cast = values if values.type == kind else values.cast(kind)
+    if cast is not values:
+        for chunk in _chunks(values):
+            _require_same(chunk, kind)
+    for chunk in _chunks(cast):
+        _require_parts(chunk, field.name)
     return cast
+
+
+def _chunks(values: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
+    return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
 
 
 def from_pandas(series: pd.Series[Any], kind: pa.DataType) -> Any:
@@ -156,6 +161,40 @@ def _require_same(values: pa.Array, kind: pa.DataType) -> None:
     else:
         _require_family(old, kind)
         _require_leaf(values, kind)
+
+
+def _require_parts(values: pa.Array, place: str) -> None:
+    """Refuse nulls in the parts of nested values whose type says that there are none.
+
+    Delta and Spark do not look. No query could hand on what would be stored.
+
+    Parameters
+    ----------
+    place : of these values in the column, for messages
+    """
+    kind = values.type
+    if is_.is_struct(kind):
+        for field in kind:
+            part, own = pc.struct_field(values, field.name), f"{place}.{field.name}"
+            if values.null_count and not field.nullable:
+                raise ChangedValue(
+                    f"{place} is null, and so is {own}, which is declared to have no nulls. Give "
+                    f"a struct, or declare that {own} may be null"
+                )
+            _require_part(part, field, own)
+    elif is_.is_map(kind):
+        there = values.drop_null()
+        first, last = (there.offsets[end].as_py() for end in (0, -1))
+        _require_part(there.keys[first:last], kind.key_field, f"{place}.key")
+        _require_part(there.items[first:last], kind.item_field, f"{place}.value")
+    elif _is_list(kind):
+        _require_part(pc.list_flatten(values), kind.value_field, f"{place}[]")
+
+
+def _require_part(values: pa.Array, field: pa.Field, place: str) -> None:
+    if values.null_count and not field.nullable:
+        raise ChangedValue(f"{place} has nulls, and is declared to have none")
+    _require_parts(values, place)
 
 
 def _require_fields(old: pa.StructType, kind: pa.StructType) -> None:

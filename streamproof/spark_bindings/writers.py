@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streamproof.spark_bindings.durable import opening
 from streamproof.spark_bindings.forks import require_no_fork
 
 _LOCK_FILE = "_streamproof_writers.lock"
@@ -25,7 +26,12 @@ _PAUSE_SECONDS = 0.02
 
 @contextmanager
 def writing(channel: Path) -> Iterator[None]:
-    """Hold the lock of a channel along with its other writers. May be nested."""
+    """Hold the lock of a channel along with its other writers. May be nested.
+
+    Raises
+    ------
+    DiskFailed : if the lock's file cannot be opened
+    """
     require_no_fork()
     handle = _open(channel)
     try:
@@ -40,6 +46,10 @@ def tidying(channel: Path) -> Iterator[bool]:
     """Hold the lock of a channel alone; tell whether it could be had.
 
     Writers go first: where there is always one, or one is frozen, it is for the next time.
+
+    Raises
+    ------
+    DiskFailed : if the lock's file cannot be opened
     """
     handle = _open(channel)
     try:
@@ -49,7 +59,8 @@ def tidying(channel: Path) -> Iterator[bool]:
 
 
 def _open(channel: Path) -> int:
-    return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    with opening(channel / _LOCK_FILE):
+        return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _is_alone(handle: int) -> bool:

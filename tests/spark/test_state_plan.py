@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
-from streamproof.spark_bindings._stateful import stateful_operators
+from streamproof.spark_bindings._meaning import TIME_ZONE
+from streamproof.spark_bindings._stateful import lasting_of, stateful_operators
+from streamproof.spark_bindings.durable import write_json
 from streamproof.spark_bindings.errors import WrongCheckpoint
+from streamproof.spark_bindings.session import REQUIRED_SETTINGS
 from streamproof.spark_bindings.state_plan import STATE_PLAN_FILE, check_state_plan
 from tests.spark.waiting import SECONDS_MAX
 
@@ -204,3 +209,126 @@ def test_operators_are_told_by_what_their_state_is_of(spark: SparkSession) -> No
     static = spark.range(3).toDF("k").groupBy("k").count()
     assert stateful_operators(rows.join(static, "k")) == []
     assert stateful_operators(rows.join(rows.toDF("u", "j"), F.expr("k = j"))) != []
+
+
+def of_day(rows: DataFrame) -> DataFrame:
+    return rows.groupBy(F.col("t").cast("date").alias("d")).agg(F.count("*").alias("c"))
+
+
+def days(*hours: int) -> pa.Table:
+    moments = [dt.datetime(2026, 3, 2, hour, tzinfo=dt.UTC) for hour in hours]
+    return pa.table({"t": pa.array(moments, pa.timestamp("us", "UTC"))})
+
+
+@pytest.fixture
+def own(spark: SparkSession) -> SparkSession:
+    """Give a session whose settings nobody else has."""
+    session = spark.newSession()
+    for name, value in REQUIRED_SETTINGS.items():
+        session.conf.set(name, value)
+    session.conf.set(TIME_ZONE, "UTC")
+    return session
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_a_state_of_another_zone_is_refused(own: SparkSession, tmp_path: Path) -> None:
+    """The text of a cast says nothing of its zone."""
+
+    def made_again() -> Pipeline:
+        query = Query("q", ("a",), "b", plan=of_day, output_mode=OutputMode.UPDATE)
+        channels = {"a": "t timestamp", "b": "d date, c long"}
+        return Pipeline(tmp_path / "p", channels=channels, queries=[query])
+
+    pipeline = made_again()
+    pipeline.channel("a").append(days(2, 12))
+    with pipeline.start(own):
+        pipeline.await_idle(SECONDS_MAX)
+    own.conf.set(TIME_ZONE, "America/New_York")
+    told = f"{TIME_ZONE} is America/New_York, and was UTC.* Set {TIME_ZONE}=UTC before"
+    with pytest.raises(WrongCheckpoint, match=told):
+        made_again().start(own)
+    own.conf.set(TIME_ZONE, "Etc/UTC")  # another name of the same
+    again = made_again()
+    again.channel("a").append(days(3))
+    with again.start(own):
+        again.await_idle(SECONDS_MAX)
+    assert again.channel("b").rows()["c"].to_pylist() == [2, 3]
+
+
+def timed(key: str) -> Plan:
+    return lambda rows: rows.groupBy(F.expr(key).alias("key")).count()
+
+
+def shown(moment: dt.datetime) -> str:
+    return str(moment)
+
+
+def timed_in_python(rows: DataFrame) -> DataFrame:
+    return rows.select(F.udf(shown, useArrow=False)("t").alias("x")).distinct()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("plan", "is_zoned"),
+    [
+        (timed("cast(t as date)"), True),
+        (timed("concat(t, 'x')"), True),
+        (timed("t > timestamp'2026-03-02 00:00:00'"), True),
+        (timed("hour(t)"), True),
+        (timed("array(cast(t as string))[0]"), True),
+        (timed_in_python, True),
+        (grouped_by("t"), True),
+        (lambda rows: rows.selectExpr("string(t) as x").distinct(), True),
+        (lambda rows: rows.distinct().selectExpr("string(t) as x"), False),
+        (timed("cast(k as string)"), False),
+        (timed("t"), False),
+        (timed("window(t, '5 seconds')"), False),
+    ],
+)
+def test_the_zone_is_noted_where_it_decides(
+    spark: SparkSession, plan: Plan, is_zoned: bool
+) -> None:
+    assert (TIME_ZONE in lasting_of(plan(rates(spark))).settings) == is_zoned
+
+
+@pytest.mark.spark
+def test_no_setting_decides_what_plain_columns_are(spark: SparkSession) -> None:
+    for plan in (timed("t"), lambda rows: rows.toDF("a", "b").distinct()):
+        assert lasting_of(plan(rates(spark))).settings == {}
+    assert "spark.sql.ansi.enabled" in lasting_of(timed("k + 1")(rates(spark))).settings
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.sql.ansi.enabled", "false"),
+        ("spark.sql.caseSensitive", "true"),
+        ("spark.sql.legacy.timeParserPolicy", "LEGACY"),
+        ("spark.sql.legacy.sizeOfNull", "false"),
+        (TIME_ZONE, "Asia/Tokyo"),
+    ],
+)
+def test_a_state_of_other_settings_is_refused(
+    own: SparkSession, tmp_path: Path, name: str, value: str
+) -> None:
+    def check(session: SparkSession) -> None:
+        lasting = lasting_of(timed("cast(t as date)")(rates(session)))
+        stateful, settings = lasting.stateful, lasting.settings
+        check_state_plan("q", tmp_path, stateful, Planned(), settings)
+
+    own.conf.set("spark.sql.legacy.castComplexTypesToString.enabled", "false")  # as it is anyway
+    plain = stateful_operators(timed("cast(t as date)")(rates(own)))
+    file = tmp_path / STATE_PLAN_FILE
+    write_json(file, {"stateful": [dataclasses.asdict(one) for one in plain]})
+    check(own)  # a note of a version that noted no settings
+    own.conf.unset("spark.sql.legacy.castComplexTypesToString.enabled")
+    check(own)
+    before = file.read_bytes()
+    own.conf.set(name, value)
+    with pytest.raises(WrongCheckpoint, match=f"{name} is .*, and was .*delete {file}"):
+        check(own)
+    assert file.read_bytes() == before
+    file.unlink()
+    check(own)

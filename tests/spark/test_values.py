@@ -173,3 +173,63 @@ def test_a_null_where_none_may_be_is_refused() -> None:
 def test_what_is_no_frame_is_refused(wrong: object) -> None:
     with pytest.raises(WrongRows, match="no Arrow table or pandas frame"):
         fit(wrong, stored_schema("x long", "it"), "c")
+
+
+INT = pa.int64()
+NEVER = pa.field("a", INT, nullable=False)
+LISTED = pa.list_(pa.field("element", INT, nullable=False))
+MAPPED = pa.map_(pa.string(), pa.field("value", INT, nullable=False))
+
+
+@pytest.mark.parametrize(
+    ("kind", "loose", "good", "bad", "told"),
+    [
+        (pa.struct([NEVER]), pa.struct([("a", INT)]), {"a": 1}, {"a": None}, "nulls"),
+        (pa.struct([NEVER]), pa.struct([("a", INT)]), {"a": 1}, None, "nulls"),
+        (pa.struct([NEVER]), pa.struct([NEVER]), {"a": 1}, None, "x is null, and so is x.a"),
+        (LISTED, pa.list_(INT), [1], [1, None], "nulls"),
+        (MAPPED, pa.map_(pa.string(), INT), [("k", 1)], [("k", None)], "nulls"),
+        (
+            pa.list_(pa.struct([pa.field("m", LISTED)])),
+            pa.list_(pa.struct([("m", pa.list_(INT))])),
+            [{"m": [1]}, None, {"m": None}],
+            [{"m": [None]}],
+            r"x\[\].m\[\] has nulls, and is declared to have none",
+        ),
+        (
+            pa.map_(pa.string(), pa.struct([NEVER])),
+            pa.map_(pa.string(), pa.struct([NEVER])),
+            [("k", {"a": 1})],
+            [("k", None)],
+            "x.value is null, and so is x.value.a",
+        ),
+    ],
+)
+def test_nulls_where_a_nested_type_has_none_are_refused(
+    kind: Any, loose: Any, good: Any, bad: Any, told: str
+) -> None:
+    schema = pa.schema([("x", kind)])
+
+    def given(*values: Any) -> pa.Table:
+        return pa.table({"x": pa.array(values, loose)})
+
+    unseen = given(good, bad, good).slice(2)
+    for rows in (unseen, given(good), given(), pd.DataFrame({"x": [good]})):
+        assert len(fit(rows, schema, "c")) == len(rows)
+    with pytest.raises(WrongRows, match=told):
+        fit(given(good, bad), schema, "c")
+    with pytest.raises(WrongRows, match="column 'x': .*Nothing was appended"):
+        fit(pd.DataFrame({"x": [good, bad]}), schema, "c")
+
+
+@pytest.mark.parametrize("kind", [LISTED, MAPPED])
+def test_a_list_that_is_null_has_no_parts(kind: Any) -> None:
+    """Whatever is stored where it would be."""
+    values, where = pa.array([1, None], INT), pa.array([0, 1, 2], pa.int32())
+    hidden = pa.array([False, True])
+    if kind is LISTED:
+        array = pa.ListArray.from_arrays(where, values, type=kind, mask=hidden)
+    else:
+        keys = pa.array(["k", "l"])
+        array = pa.MapArray.from_arrays(where, keys, values, type=kind, mask=hidden)
+    assert fit(pa.table({"x": array}), pa.schema([("x", kind)]), "c")["x"].null_count == 1

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from streamproof.disk import make_directory
+from streamproof.spark_bindings.durable import opening
 from streamproof.spark_bindings.errors import CopyRuns
 from streamproof.spark_bindings.standby.copies import ProcessDirectory
 
@@ -27,9 +28,12 @@ def locked(
     Raises
     ------
     CopyRuns : if another process holds it
+    DiskFailed : if the lock's file cannot be opened or written
     """
     make_directory(own.path)
-    with own.lock.open("a", encoding="utf-8") as file:
+    with opening(own.lock):
+        opened = own.lock.open("a", encoding="utf-8")
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -37,9 +41,10 @@ def locked(
                 f"{what} is run by process {own.lock.read_text()}, "
                 f"which may be frozen. Two would {harm}. End that one first"
             ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with opening(own.lock):
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
         yield file
 
 
@@ -47,7 +52,9 @@ def holder(own: ProcessDirectory) -> int | None:
     """Give the number of the process that holds a lock; None if there is none."""
     if not own.lock.is_file():
         return None
-    with own.lock.open(encoding="utf-8") as file:
+    with opening(own.lock):
+        opened = own.lock.open(encoding="utf-8")
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
