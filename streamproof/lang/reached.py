@@ -99,13 +99,15 @@ def require_as_when_listed(cls: type[Any]) -> None:
     WrongDefinition : if a method was added, replaced, changed or removed, and as `methods_of` does
     """
     methods_of(cls)
-    require_as_listed(cls, code_when_listed[cls], list_code(cls.__mro__))
-    records: tuple[type[Any], ...] = records_of(cls)  # type: ignore[arg-type] # a class does hash
-    now = list_code(records)
-    require_as_listed(cls, _records_when_listed.setdefault(cls, now), now)
+    before: Listed = code_when_listed(cls)  # type: ignore[arg-type] # a class does hash
+    require_as_listed(cls, before, list_code(cls.__mro__))
+    records: Listed = _records_when_listed(cls)  # type: ignore[arg-type] # a class does hash
+    require_as_listed(cls, records, list_code(records_of(cls)))  # type: ignore[arg-type]
 
 
-_records_when_listed: dict[Any, Listed] = {}
+@functools.cache
+def _records_when_listed(cls: Any) -> Listed:
+    return list_code(records_of(cls))
 
 
 class Reader:

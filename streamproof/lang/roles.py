@@ -139,7 +139,7 @@ def _methods_of(cls: Any) -> tuple[Method, ...]:
                 "which would never be asked. Rename one of them"
             )
     methods = tuple(_method(getattr(cls, name), name, *marked) for name, marked in found.items())
-    code_when_listed[cls] = list_code(cls.__mro__)
+    code_when_listed(cls)
     return methods
 
 
@@ -162,8 +162,10 @@ def _found_in(cls: Any) -> dict[str, _Marked]:
     return found
 
 
-code_when_listed: dict[Any, Listed] = {}
-"""What the classes of a model were when its methods were listed, which is done once."""
+@functools.cache
+def code_when_listed(cls: Any) -> Listed:
+    """Write down the classes of a model, as its methods are listed: both are done once."""
+    return list_code(cls.__mro__)
 
 
 def _take(where: str, name: str, member: Any, found: dict[str, _Marked]) -> None:
