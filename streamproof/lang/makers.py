@@ -137,6 +137,11 @@ class _Makers:
         for run in statements_of(module).changed.get(owner.__name__, []):
             self._doubt(f"{owner.__name__} is changed")
             self._add(module, run)
+        for run in statements_of(module).given.get(owner.__name__, []):
+            given_to = calls_in(run.node, owner.__name__)
+            if any(_is_users(_value_of(called, module)) for called in given_to):
+                self._doubt(f"{owner.__name__} is given to a function")
+                self._add(module, run)
         self._look_at_class(owner, [run.node for run in runs])
 
     def _add_methods(self, owner: Any) -> None:
@@ -274,6 +279,13 @@ class _Makers:
         return package_of(module.__name__) in self.packages
 
 
+def _is_users(value: Any) -> bool:
+    """Tell whether a function is of a user, or not known."""
+    if not isinstance(value, FunctionType):
+        return value is None
+    return origin_of(value.__code__) is Origin.USER and not _is_of_a_tool(value)
+
+
 def _is_of_a_tool(value: Any) -> bool:
     """Tell whether a function is one that asks models, as scripts do, and makes none."""
     top, _, name = str(getattr(value, "__module__", "")).partition(".")
@@ -282,10 +294,13 @@ def _is_of_a_tool(value: Any) -> bool:
 
 
 def _value_of(node: ast.expr, module: ModuleType) -> Any:
-    """Give what a name in a file stands for, or an attribute of a module; None if it is no such."""
+    """Give what a name in a file stands for, or an attribute of that; None if it is no such."""
     if isinstance(node, ast.Name):
         return vars(module).get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):
         owner = _value_of(node.value, module)
-        return vars(owner).get(node.attr) if isinstance(owner, ModuleType) else None
+        if isinstance(owner, ModuleType):
+            return vars(owner).get(node.attr)
+        found = inspect.getattr_static(owner, node.attr, None) if owner is not None else None
+        return getattr(found, "__func__", found)
     return None

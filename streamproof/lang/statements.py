@@ -31,14 +31,15 @@ class Statements:
 
     Attributes
     ----------
-    bound, changed, handed : those that bind a name, may change what it stands for, or make a
-        function that may bind it, by name
+    bound, changed, given, handed : by name, those that bind it, may change what it stands for, give
+        it to a function whose answer they bind, or make a function that may bind it
     imports : those that import names
     calls : whether something is called for what it does
     """
 
     bound: Mapping[str, list[Run]]
     changed: Mapping[str, list[Run]]
+    given: Mapping[str, list[Run]]
     handed: Mapping[str, list[Run]]
     imports: tuple[ast.ImportFrom, ...]
     calls: bool
@@ -53,6 +54,7 @@ def statements_of(module: ModuleType) -> Statements:
     return Statements(
         _by_name(runs, _names_bound),
         _by_name(runs, _names_changed),
+        _by_name(runs, _names_given),
         _by_name(runs, _names_handed),
         tuple(node for node in nodes if isinstance(node, ast.ImportFrom)),
         any(isinstance(node, ast.Expr) and _calls(node) for node in nodes),
@@ -160,9 +162,29 @@ def _names_changed(node: ast.stmt) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name) and part not in called}
 
 
-def calls_in(node: ast.stmt) -> list[ast.expr]:
-    """List what a statement calls."""
-    return [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+def _names_given(node: ast.stmt) -> set[str]:
+    """Name what a statement that binds a name gives to a function."""
+    is_binding = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+    return {name for call in _calls_run(node) for name in _given_to(call)} if is_binding else set()
+
+
+def _given_to(call: ast.Call) -> set[str]:
+    given = (*call.args, *(word.value for word in call.keywords))
+    return {part.id for part in given if isinstance(part, ast.Name)}
+
+
+def _calls_run(node: ast.AST) -> Iterator[ast.Call]:
+    """List the calls that are run with a statement, which those in a lambda are not."""
+    if isinstance(node, ast.Call):
+        yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.Lambda):
+            yield from _calls_run(part)
+
+
+def calls_in(node: ast.stmt, name: str = "") -> list[ast.expr]:
+    """List what a statement calls; with a name, what it gives the name to."""
+    return [call.func for call in _calls_run(node) if not name or name in _given_to(call)]
 
 
 def _names_handed(node: ast.stmt) -> set[str]:

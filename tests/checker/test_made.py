@@ -171,6 +171,12 @@ WAYS: dict[str, dict[str, str]] = {
     "a range by its name": {"helpers": "HIGH = 1 + hash('x') * 0\n", "range": "HIGH"},
     "set afterwards": {"after": "M.h = hash('x') * 0", "in_method": "self.h"},
     "set afterwards by a call": {"after": "setattr(M, 'h', hash('x') * 0)", "in_method": "self.h"},
+    "changed by what is assigned": {
+        "helpers": SETS,
+        "in_model": "h = 0",
+        "after": "DONE = [configure(M)]",
+        "in_method": "self.h",
+    },
     "changed afterwards": {"helpers": SETS, "after": "configure(M)", "in_method": "self.h"},
 }
 DOUBTFUL: dict[str, dict[str, str]] = {
