@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import Enum, Flag
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, UnionType
 from typing import Any, TypeAlias
 
 from streamproof.lang.contents import (
@@ -381,7 +381,8 @@ def _of_error(error: Any) -> Iterator[Any]:
 _KINDS: tuple[tuple[Any, Callable[[Any], Iterable[Any]]], ...] = (
     (Map, lambda entries: (attribute_of(entries, "_space").domains, tuple(_pairs_of(entries)))),
     (BaseException, _of_error),
-    ((functools.partial, slice), lambda _: ()),  # they are told by their slots
+    # They are told by their slots; a union computes its type variables once they are asked for.
+    ((functools.partial, slice, UnionType), lambda _: ()),
 )
 """How what some classes hold is listed, beside attributes and slots."""
 

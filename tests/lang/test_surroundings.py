@@ -254,6 +254,7 @@ HARMLESS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "hints": (Tag, lambda v: v.__annotations__ if hasattr(v, "__annotations__") else None),
     "names of slots": (Mangled, lambda v: object.__reduce_ex__(v(), 2)),
     "a list that is read": (Quiet([1]), list.__len__),
+    "union": (int | list[int], lambda union: union.__parameters__),
 }
 
 
