@@ -154,6 +154,7 @@ def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]
     monkeypatch.setattr(run, "check_shared", lambda *_: None)
     monkeypatch.setattr(run, "has_watermark", lambda *_: False)
     monkeypatch.setattr(run, "check_goes_on", lambda *_: None)
+    monkeypatch.setattr(run._spark, "why_gone", lambda _: "")
     monkeypatch.setattr(run.QueryProcess, "check_output", lambda *_: None)
     monkeypatch.setattr("streamproof.spark_bindings.pipeline.check_session", lambda *_: None)
     yield begun, may
