@@ -94,6 +94,7 @@ def warm_up(spark: SparkSession, place: Path) -> None:
         await_that(lambda: len(said) > 1, "a row", query.exception)
 
 
+@pytest.mark.slow
 def test_every_row_is_out_within_the_bound_and_a_trigger(
     spark: SparkSession, tmp_path: Path
 ) -> None:

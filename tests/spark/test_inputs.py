@@ -56,6 +56,7 @@ def test_directories_that_are_exchanged_under_their_names_are_refused(
     assert texts(tmp_path) == rows
 
 
+@pytest.mark.slow
 def test_a_clock_exchanges_no_directories_either(spark: SparkSession, tmp_path: Path) -> None:
     """With a `max_delay` the last batches have no rows, and Spark has no reason to complain."""
     arrive(tmp_path, ewr=[(0, 0)], jfk=[(0, 0)])
@@ -157,7 +158,7 @@ def piped(place: Path, *labels: str, bucket: str = "1 second") -> Pipeline:
     return Pipeline(place, channels=channels, queries=queries)
 
 
-@pytest.mark.parametrize("restored", [False, True])
+@pytest.mark.parametrize("restored", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_merge_in_a_pipeline_goes_on_as_it_was(
     spark: SparkSession, tmp_path: Path, restored: bool
 ) -> None:

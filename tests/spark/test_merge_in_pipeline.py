@@ -52,6 +52,7 @@ def rows_of_table(place: Path) -> list[Placed]:
     return placed(rows.sort_by("stable_id"))
 
 
+@pytest.mark.slow
 def test_stable_rows_and_a_table_of_several_serializers(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def merge(spark: SparkSession, place: Path) -> None:
     reconcile(merged, place / "table", place / "checkpoint", availableNow=True).awaitTermination()
 
 
+@pytest.mark.slow
 def test_a_merge_of_merges_is_that_of_what_they_say(spark: SparkSession, tmp_path: Path) -> None:
     for part in range(3):
         for name, rows in STREAMS.items():

@@ -198,6 +198,7 @@ def texts(table_directory: Path) -> list[str]:
     return DeltaTable(table_directory).to_pyarrow_table().sort_by("stable_id")["text"].to_pylist()
 
 
+@pytest.mark.slow
 def test_a_query_goes_on_when_one_of_two_rows_in_one_place_is_dropped(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -122,7 +122,14 @@ def test_a_snapshot_asked_for_before_the_start_completes_after_it(
     assert found.states["first"].received == {"source": 3}
 
 
-@pytest.mark.parametrize("gone", ["snapshots/000002", "snapshots", "snapshots feeds"])
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "snapshots/000002",
+        pytest.param("snapshots", marks=pytest.mark.slow),
+        pytest.param("snapshots feeds", marks=pytest.mark.slow),
+    ],
+)
 def test_the_id_of_a_snapshot_that_was_removed_by_hand_is_not_given_again(
     spark: SparkSession, tmp_path: Path, gone: str
 ) -> None:
