@@ -7,12 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from streamproof.checker.evident import is_evident
-from streamproof.cli.app import app
 from streamproof.models import registry
 from streamproof.models.verdict import ExitCode
+from tests.checker.templates import run, write_model
 
 FILE = """
 import functools
@@ -231,17 +230,7 @@ PLAIN: dict[str, dict[str, str]] = {
 
 
 def file_of(directory: Path, parts: dict[str, str]) -> str:
-    text = FILE
-    for name, part in (NOTHING | parts).items():
-        text = text.replace(f"@@{name}@@", part)
-    path = directory / "model.py"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, list(arguments))
-    return done.exit_code, " ".join(done.output.split())
+    return write_model(directory, FILE, NOTHING | parts)
 
 
 @pytest.mark.parametrize("parts", WAYS.values(), ids=WAYS)

@@ -7,10 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
+from tests.checker.templates import run, write_model
 
 FILE = """
 import random
@@ -92,17 +91,7 @@ HARMLESS = {
 
 
 def file_of(directory: Path, parts: dict[str, str]) -> str:
-    text = FILE
-    for name, part in (PLAIN | parts).items():
-        text = text.replace(f"@@{name}@@", part)
-    path = directory / "model.py"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, list(arguments))
-    return done.exit_code, " ".join(done.output.split())
+    return write_model(directory, FILE, PLAIN | parts)
 
 
 @pytest.mark.parametrize("parts", WAYS.values(), ids=WAYS)
