@@ -39,9 +39,9 @@ from rich.table import Table
 from benchmarks.failover_client import BUYERS, NOTE, Client, account
 from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
-from streamproof.spark_bindings.durable import read_json
-from streamproof.spark_bindings.standby.copies import Copy, Pair
+from streamproof.spark_bindings.layout.pairs import Copy, Pair
 from streamproof.spark_bindings.standby.heartbeat import SUSPECT_AFTER_SECONDS
+from streamproof.spark_bindings.storage.json_files import read_json
 
 ROOT = Path(__file__).parents[1]
 AFTER_SECONDS, START_SECONDS_MAX = 10, 300
@@ -83,7 +83,7 @@ def shop(path: Path | str, replicas: int) -> Pipeline:
 def run_alone(path: str, *, fast: bool) -> None:
     """Run the pipeline without replicas until the process is killed."""
     from streamproof.spark_bindings import spark_session
-    from streamproof.spark_bindings.fast_start import java_options
+    from streamproof.spark_bindings.session.class_archive import java_options
 
     settings = {"spark.driver.extraJavaOptions": java_options()} if fast else {}
     with shop(path, 1).start(spark_session("alone", settings=settings)) as pipeline:

@@ -20,7 +20,7 @@ from streamproof.protocols import dpc
 from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import is_late
 from streamproof.spark_bindings.sunion import merge, reconcile, sunion
-from streamproof.spark_bindings.sunion.merge import Arrivals, Merge, initial_state
+from streamproof.spark_bindings.sunion.dpc import Arrivals, Merge, initial_state
 from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import STREAM, integers

@@ -14,7 +14,7 @@ from flights_report import Report
 from rich.console import Console
 
 from streamproof.spark_bindings import Pipeline, Snapshot
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, Position, QueryName
 
 _TELL_SECONDS = 3.0

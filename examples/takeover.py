@@ -27,8 +27,8 @@ from rich.text import Text
 from standby import shop
 
 from streamproof.spark_bindings import Pipeline
-from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.storage.json_files import read_json
 
 ORDER_SECONDS, READY_SECONDS_MAX, REST_SECONDS_MAX = 0.1, 300, 60
 WARM_OUTPUTS = 5

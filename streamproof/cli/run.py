@@ -22,7 +22,7 @@ _PROGRAM = [sys.executable, "-c", "from streamproof.cli import main; main()", "r
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from streamproof.spark_bindings.standby.copies import Copy, Pair
+    from streamproof.spark_bindings.layout.pairs import Copy, Pair
 
 
 def run(
@@ -84,7 +84,7 @@ def run(
 
     def session() -> SparkSession:
         from streamproof.spark_bindings import spark_session
-        from streamproof.spark_bindings.fast_start import java_options
+        from streamproof.spark_bindings.session.class_archive import java_options
 
         name = "alone" if alone else f"{query}/{replica}"
         settings = {"spark.driver.extraJavaOptions": java_options()} if fast_start else {}
@@ -163,8 +163,8 @@ def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
 def _run_alone(
     file: Path, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
 ) -> None:
-    from streamproof.spark_bindings.standby.alone_run import run_alone
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
+    from streamproof.spark_bindings.standby.unreplicated_run import run_alone
 
     run_alone(load_pipeline(file), session(), bound_seconds=bound_seconds, stop=stop)
 
@@ -176,7 +176,7 @@ def _run_copy(
     stop: Event,
     session: Callable[[], SparkSession],
 ) -> None:
-    from streamproof.spark_bindings.standby.copies import Copy
+    from streamproof.spark_bindings.layout.pairs import Copy
     from streamproof.spark_bindings.standby.copy_run import run_copy
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 

@@ -19,8 +19,8 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
     something does not run.
     """
-    from streamproof.spark_bindings.standby.pace import TURNS_AHEAD_MAX
-    from streamproof.spark_bindings.standby.standing import Standing, standings
+    from streamproof.spark_bindings.standby.copy_status import Standing, standings
+    from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
 
     found = standings(pipeline)
     ready = (Standing.DELIVERS, Standing.LEVEL, Standing.COLD)

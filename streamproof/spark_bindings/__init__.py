@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.spark_bindings.certificate import Certificate, SignedBy
-    from streamproof.spark_bindings.channel import Channel
-    from streamproof.spark_bindings.java import JavaChoice
-    from streamproof.spark_bindings.pipeline import Pipeline
-    from streamproof.spark_bindings.pruning import prune_snapshots
-    from streamproof.spark_bindings.restore import (
-        Replay,
+    from streamproof.spark_bindings.channels.channel import Channel
+    from streamproof.spark_bindings.layout.snapshot_files import (
+        ChannelState,
+        Snapshot,
+        SnapshotStatus,
+    )
+    from streamproof.spark_bindings.layout.wiring import OutputMode, Query
+    from streamproof.spark_bindings.pipelines.pipeline import Pipeline
+    from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, QueryStatus
+    from streamproof.spark_bindings.session.java import JavaChoice
+    from streamproof.spark_bindings.session.session import spark_session
+    from streamproof.spark_bindings.snapshots.commands import (
         list_snapshots,
         remove_snapshot,
-        restore_snapshot,
         show_snapshot,
         take_snapshot,
     )
-    from streamproof.spark_bindings.retention import vacuum
-    from streamproof.spark_bindings.run import PipelineStatus, QueryStatus
-    from streamproof.spark_bindings.session import spark_session
-    from streamproof.spark_bindings.snapshot import ChannelState, Snapshot, SnapshotStatus
-    from streamproof.spark_bindings.wiring import OutputMode, Query
+    from streamproof.spark_bindings.snapshots.pruning import prune_snapshots
+    from streamproof.spark_bindings.snapshots.restore import Replay, restore_snapshot
+    from streamproof.spark_bindings.snapshots.vacuum import vacuum
 
 __all__ = [
     "Certificate",
@@ -53,26 +56,26 @@ __all__ = [
 
 _HOMES = {
     "Certificate": "certificate",
-    "Channel": "channel",
-    "ChannelState": "snapshot",
-    "JavaChoice": "java",
-    "OutputMode": "wiring",
-    "Pipeline": "pipeline",
-    "PipelineStatus": "run",
-    "Query": "wiring",
-    "QueryStatus": "run",
-    "Replay": "restore",
+    "Channel": "channels.channel",
+    "ChannelState": "layout.snapshot_files",
+    "JavaChoice": "session.java",
+    "OutputMode": "layout.wiring",
+    "Pipeline": "pipelines.pipeline",
+    "PipelineStatus": "pipelines.single_run",
+    "Query": "layout.wiring",
+    "QueryStatus": "pipelines.single_run",
+    "Replay": "snapshots.restore",
     "SignedBy": "certificate",
-    "Snapshot": "snapshot",
-    "SnapshotStatus": "snapshot",
-    "list_snapshots": "restore",
-    "prune_snapshots": "pruning",
-    "remove_snapshot": "restore",
-    "restore_snapshot": "restore",
-    "show_snapshot": "restore",
-    "spark_session": "session",
-    "take_snapshot": "restore",
-    "vacuum": "retention",
+    "Snapshot": "layout.snapshot_files",
+    "SnapshotStatus": "layout.snapshot_files",
+    "list_snapshots": "snapshots.commands",
+    "prune_snapshots": "snapshots.pruning",
+    "remove_snapshot": "snapshots.commands",
+    "restore_snapshot": "snapshots.restore",
+    "show_snapshot": "snapshots.commands",
+    "spark_session": "session.session",
+    "take_snapshot": "snapshots.commands",
+    "vacuum": "snapshots.vacuum",
 }
 
 

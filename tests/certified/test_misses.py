@@ -27,9 +27,9 @@ from streamproof.lang import map as lang_map
 from streamproof.lang.declared import show_declared
 from streamproof.lang.digest import protocol_text
 from streamproof.protocols import chandy_lamport
-from streamproof.spark_bindings import recording
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
+from streamproof.spark_bindings.snapshots import chandy_lamport as binding
 from tests.certified.zoo import installed
 from tests.stamped import stamp
 
@@ -237,7 +237,7 @@ LANGUAGE = {
     "method_of_an_element": lambda p: p.setattr(lang_domain.Element, "__repr__", object.__repr__),
     "builtin": lambda patch: patch.setattr(builtins, "all", lambda _: True),
     "module": lambda p: p.setitem(sys.modules, "streamproof.lang.map", type(sys)("other")),
-    "held_by_the_bindings": lambda p: p.setattr(recording, "on_marker", recording.on_messages),
+    "held_by_the_bindings": lambda p: p.setattr(binding, "on_marker", binding.on_messages),
 }
 
 

@@ -21,8 +21,8 @@ from streamproof.lang.model import Model, action, always, init
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Counts, ExitCode, Undetermined
 from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.names import SnapshotId
-from streamproof.spark_bindings.snapshot import SnapshotFiles
 from streamproof.verification import verify_protocol
 
 LEASE = "examples/lease.py"

@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query, spark_session
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.sunion import reconcile, sunion
 

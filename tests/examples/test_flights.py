@@ -187,7 +187,8 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(
     from flights import Story
     from flights_data import load
 
-    from streamproof.spark_bindings import Pipeline, producers
+    from streamproof.spark_bindings import Pipeline
+    from streamproof.spark_bindings.channels import producers
 
     # Feeds are repeated behind a restore, and would be refused where a row is gone: ReusedSequence.
     monkeypatch.setattr(producers.Producers, "_has", lambda *_: True)

@@ -16,8 +16,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import spark_session
-from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
-from streamproof.spark_bindings.fast_start import java_options
+from streamproof.spark_bindings.session.class_archive import java_options
+from streamproof.spark_bindings.storage.failpoints import FREEZE, VARIABLE
 from tests.spark.pipelines import chain, feed
 from tests.spark.waiting import SECONDS_MAX, await_that
 

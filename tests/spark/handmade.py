@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.names import BatchId, ChannelName, QueryName, SnapshotId
 
 A, B = ChannelName("a"), ChannelName("b")

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 
 Say = Callable[[str], Iterable[Any]]
 """Gives the parts of a file that say a format: each of them is to say it."""

@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.offsets import offset_at
+from streamproof.spark_bindings.channels.source import ChannelReader, OutsideReader
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
 from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.offsets import offset_at
-from streamproof.spark_bindings.source import ChannelReader, OutsideReader
-from streamproof.spark_bindings.starting import PlannedSource
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.handmade import write
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamproof.protocols.dpc import Policy
-from streamproof.spark_bindings.sunion.merge import Arrivals, Emission, Merge, initial_state
+from streamproof.spark_bindings.sunion.dpc import Arrivals, Emission, Merge, initial_state
 from streamproof.spark_bindings.sunion.pack import ORIGIN, Pack
 from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 
 TURNS = 2  # how often a token goes round the cycle

@@ -8,7 +8,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.sunion.table import TableSink
 
 COLUMNS = "seq long, tuple_type string, stable_id long"

@@ -21,8 +21,8 @@ from streamproof.spark_bindings import (
     restore_snapshot,
 )
 from streamproof.spark_bindings.errors import ReusedSequence, WrongArgument
-from streamproof.spark_bindings.retention import vacuum
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
+from streamproof.spark_bindings.snapshots.vacuum import vacuum
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from tests.data.make_0_1_0 import SNAPSHOT, feed_tokens, merged, pair, pipeline, update_table
 from tests.spark.waiting import SECONDS_MAX, await_that

@@ -11,17 +11,18 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Pipeline, run
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
     NotRunning,
     QueryFailed,
     StillBusy,
 )
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import Position, QueryName
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.lives import checkpoint, feed, lose, offset, two
 from tests.spark.waiting import SECONDS_MAX
 
@@ -60,9 +61,11 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
         assert may.wait(20)
         raise ChannelDamaged("it is refused")
 
-    monkeypatch.setattr(run, "check_shared", lambda *_: None)
-    monkeypatch.setattr(run.Run, "_plan", plan)
-    monkeypatch.setattr("streamproof.spark_bindings.pipeline.check_session", lambda *_: None)
+    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(single_run.Run, "_plan", plan)
+    monkeypatch.setattr(
+        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+    )
     yield begun, may
     may.set()
 

@@ -26,10 +26,10 @@ from streamproof.spark_bindings import (
     take_snapshot,
     vacuum,
 )
-from streamproof.spark_bindings.standby.alone_run import run_alone
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
 from streamproof.spark_bindings.standby.supervisor import Supervisor
+from streamproof.spark_bindings.standby.unreplicated_run import run_alone
 from streamproof.spark_bindings.sunion import late_rows, reconcile, stable_only, sunion
 
 NAN, INFINITE = float("nan"), float("inf")

@@ -18,13 +18,14 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
-from streamproof.spark_bindings import Pipeline, Query, _spark, channel
-from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings import Pipeline, Query, _spark
+from streamproof.spark_bindings.channels import channel
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.source import COMMITS_MAX, ChannelSource
 from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.schema import spark_schema
-from streamproof.spark_bindings.source import COMMITS_MAX, ChannelSource
+from streamproof.spark_bindings.storage.schema import spark_schema
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from streamproof.spark_bindings.sunion import reconcile
-from streamproof.spark_bindings.synced_commits import commit_file
 from tests.spark.lives import feed, opened, two
 
 MANY = COMMITS_MAX + 100

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from streamproof.spark_bindings import _spark, channel_log
-from streamproof.spark_bindings import channel as channel_module
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.data_files import write_file
+from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channels import channel as channel_module
+from streamproof.spark_bindings.channels import channel_log
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
     DamagedFile,
@@ -25,9 +25,10 @@ from streamproof.spark_bindings.errors import (
     WrongSchema,
     WrongWiring,
 )
-from streamproof.spark_bindings.failpoints import Failpoint
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
-from streamproof.spark_bindings.schema import spark_schema, stored_schema
+from streamproof.spark_bindings.storage.failpoints import Failpoint
+from streamproof.spark_bindings.storage.parquet_files import write_file
+from streamproof.spark_bindings.storage.schema import spark_schema, stored_schema
 
 SCHEMA = stored_schema("id long, name string", "channel 'rows'")
 FIRST, SECOND = SnapshotId("000001"), SnapshotId("000002")

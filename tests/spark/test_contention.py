@@ -16,9 +16,10 @@ import pytest
 from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from streamproof.spark_bindings import Pipeline, Query, commits, vacuum
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.data_files import write_file
+from streamproof.spark_bindings import Pipeline, Query, vacuum
+from streamproof.spark_bindings.channels import commits
+from streamproof.spark_bindings.channels.provenance import Made
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
     FencedDriver,
     ForkedProcess,
@@ -26,7 +27,7 @@ from streamproof.spark_bindings.errors import (
     ReusedSequence,
 )
 from streamproof.spark_bindings.names import BatchId, SnapshotId
-from streamproof.spark_bindings.provenance import Made
+from streamproof.spark_bindings.storage.parquet_files import write_file
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import TUPLE_TYPE, TupleType

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
-from streamproof.spark_bindings.failpoints import Failpoint
+from streamproof.spark_bindings.storage.failpoints import Failpoint
 from tests.spark import driver
 from tests.spark.pipelines import chain, deficits, feed, is_done
 from tests.spark.waiting import SECONDS_MAX

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.cuts import require_behind_cut
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import LostFiles, PurgedCheckpoint, WrongCheckpoint
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import QueryName
+from streamproof.spark_bindings.snapshots.cuts import require_behind_cut
 from tests.spark.handmade import ONE, Q, batch, spark_checkpoint
 from tests.spark.test_restore import pipeline_at, snapshot_by_hand
 from tests.spark.waiting import SECONDS_MAX

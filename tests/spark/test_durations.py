@@ -7,8 +7,8 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
+from streamproof.spark_bindings.durations import MICROSECONDS_MAX, microseconds
 from streamproof.spark_bindings.errors import WrongArgument
-from streamproof.spark_bindings.sunion.durations import MICROSECONDS_MAX, microseconds
 
 
 @pytest.mark.parametrize(

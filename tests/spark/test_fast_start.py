@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.spark_bindings import fast_start
+from streamproof.spark_bindings.session.session import class_archive
 
 CLASSES_SHARED_MIN = 5_000
 """Of a session that runs a query. Java's own archive, which each JVM has, holds some 1,300."""
 SESSION = """
 import sys
 from streamproof.spark_bindings import spark_session
-from streamproof.spark_bindings.fast_start import java_options
+from streamproof.spark_bindings.session.class_archive import java_options
 options = f"{java_options()} -Xlog:class+load:file={sys.argv[1]}"
 spark = spark_session(memory="512m", settings={"spark.driver.extraJavaOptions": options})
 print(spark.range(10).selectExpr("sum(id)").first()[0])
@@ -48,8 +48,8 @@ def other_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return True
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(fast_start, "spark_home", lambda: tmp_path / "home")
-    monkeypatch.setattr(fast_start, "_make", touch)
+    monkeypatch.setattr(class_archive, "spark_home", lambda: tmp_path / "home")
+    monkeypatch.setattr(class_archive, "_make", touch)
     return jars
 
 
@@ -58,25 +58,25 @@ def test_what_is_installed_anew_has_an_archive_of_its_own(
 ) -> None:
     """Java passes an archive over if a jar is not the one that it was made from."""
     jars = other_installation(tmp_path, monkeypatch)
-    first = fast_start.class_archive()
+    first = class_archive.class_archive()
     assert first is not None
-    assert fast_start.class_archive() == first
+    assert class_archive.class_archive() == first
     os.utime(jars / "a.jar", ns=(1, 1))
-    second = fast_start.class_archive()
+    second = class_archive.class_archive()
     assert second is not None
     assert second != first
     assert list(second.parent.glob("*.jsa")) == [second]
-    monkeypatch.setattr(fast_start, "java_build", lambda _: "another build")
-    assert fast_start.class_archive() not in {first, second, None}
+    monkeypatch.setattr(class_archive, "java_build", lambda _: "another build")
+    assert class_archive.class_archive() not in {first, second, None}
 
 
 def test_the_archive_is_made_once() -> None:
-    first = fast_start.class_archive()
+    first = class_archive.class_archive()
     assert first is not None
     made = first.stat().st_mtime_ns
-    assert fast_start.class_archive() == first
+    assert class_archive.class_archive() == first
     assert first.stat().st_mtime_ns == made
-    assert f"-XX:SharedArchiveFile={first}" in fast_start.java_options()
+    assert f"-XX:SharedArchiveFile={first}" in class_archive.java_options()
 
 
 def test_without_an_archive_a_start_is_slower_and_the_user_is_told(
@@ -87,7 +87,7 @@ def test_without_an_archive_a_start_is_slower_and_the_user_is_told(
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(subprocess, "run", fails)
-    monkeypatch.setattr(fast_start, "java_home", lambda: tmp_path)
-    assert fast_start.java_options() == fast_start.FIRST_COMPILER
+    monkeypatch.setattr(class_archive, "java_home", lambda: tmp_path)
+    assert class_archive.java_options() == class_archive.FIRST_COMPILER
     assert "starts are slower: no room" in caplog.text
     assert [path.suffix for path in tmp_path.rglob("classes*")] == [".lock"]

@@ -11,24 +11,22 @@ import pytest
 
 from streamproof.lang import Map
 from streamproof.protocols.chandy_lamport import on_marker, on_messages
-from streamproof.spark_bindings import (
-    durable,
-)
-from streamproof.spark_bindings.checkpoint import Checkpoint, begin_new_life
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, begin_new_life
 from streamproof.spark_bindings.errors import (
     FencedDriver,
     PurgedCheckpoint,
     UnknownFormat,
     WrongWiring,
 )
-from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
     BatchId,
     Position,
     SnapshotId,
 )
-from streamproof.spark_bindings.recorders import RecorderFiles
-from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
+from streamproof.spark_bindings.snapshots.events import EventLog
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
+from streamproof.spark_bindings.storage import json_files
 from tests.spark.handmade import ONE, A, B, Q, batch, names, spark_checkpoint, write
 
 # --- small durable files -----------------------------------------------------------------------
@@ -36,11 +34,11 @@ from tests.spark.handmade import ONE, A, B, Q, batch, names, spark_checkpoint, w
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
     file = tmp_path / "x" / "a.json"
-    assert durable.write_json_once(file, {"n": 1})
-    assert not durable.write_json_once(file, {"n": 2})
-    assert durable.read_json(file) == {"n": 1}
-    durable.write_json(file, {"n": 3})
-    assert durable.read_json(file) == {"n": 3}
+    assert json_files.write_json_once(file, {"n": 1})
+    assert not json_files.write_json_once(file, {"n": 2})
+    assert json_files.read_json(file) == {"n": 1}
+    json_files.write_json(file, {"n": 3})
+    assert json_files.read_json(file) == {"n": 3}
     assert [part.name for part in file.parent.iterdir()] == ["a.json"]
 
 
@@ -53,7 +51,7 @@ def test_a_file_is_copied_where_it_cannot_be_linked(
         raise OSError(18, "cross-device")
 
     monkeypatch.setattr(os, "link", link)
-    durable.link_or_copy(tmp_path / "a", tmp_path / "b" / "c")
+    json_files.link_or_copy(tmp_path / "a", tmp_path / "b" / "c")
     assert (tmp_path / "b" / "c").read_text() == "x"
 
 

@@ -11,21 +11,21 @@ import pytest
 from deltalake import DeltaTable
 
 from streamproof.spark_bindings import Pipeline
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.durable import read_json, write_json, write_json_once
+from streamproof.spark_bindings.channels.provenance import BatchNotes, Made
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, NotAPipeline, UnknownFormat
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.layout import incarnation
+from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
 from streamproof.spark_bindings.names import BatchId, ChannelName, LaneName, Position, Turn
-from streamproof.spark_bindings.provenance import BatchNotes, Made
-from streamproof.spark_bindings.recorders import RecorderFiles
-from streamproof.spark_bindings.standby import incarnation
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.heartbeat import Heart, Watch
-from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.storage.json_files import read_json, write_json, write_json_once
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import TupleType
-from streamproof.spark_bindings.synced_commits import commit_file
 from tests.spark.handmade import write
 from tests.spark.lives import feed, opened, two
 

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StatefulProcessor
 
 from streamproof.spark_bindings import Pipeline, Query, Replay
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import ChannelName, Position, QueryName
 
 KEYS = 3

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from streamproof.spark_bindings.home import spark_home
-from streamproof.spark_bindings.session import transport
+from streamproof.spark_bindings.session.session import transport
+from streamproof.spark_bindings.session.spark_home import spark_home
 
 INSTALLED = Path(pyspark.__file__).parent
 

@@ -14,10 +14,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings._sources import described
-from streamproof.spark_bindings._stateful import lasting_of
+from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE
+from streamproof.spark_bindings.checkpoints.plan_sources import described
+from streamproof.spark_bindings.checkpoints.stateful import lasting_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongCheckpoint
-from streamproof.spark_bindings.input_sources import INPUTS_FILE
 from streamproof.spark_bindings.sunion import reconcile, stable_only
 from tests.spark.reconciled import arrive, files, live, merged, read, texts
 from tests.spark.waiting import SECONDS_MAX

@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import restore_snapshot
-from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from tests.data import make_0_1_0 as made_by
 from tests.spark.faults import chains, engine, pairs, tables
 from tests.spark.faults.crashes import no_syncs

@@ -12,8 +12,8 @@ import pytest
 
 from streamproof.disk import DiskFailed
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.standby.copies import ProcessDirectory
-from streamproof.spark_bindings.standby.lock import holder, locked
+from streamproof.spark_bindings.layout.pairs import ProcessDirectory
+from streamproof.spark_bindings.layout.process_lock import holder, locked
 
 NUMBERS = [errno.ENOSPC, errno.EROFS, errno.EMFILE]
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import Key, precedes
 from streamproof.spark_bindings.errors import UnknownFormat, WrongArgument
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.sunion.dpc import NOTHING
 from streamproof.spark_bindings.sunion.keys import key_of
-from streamproof.spark_bindings.sunion.merge import NOTHING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PARTITION, Pack
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import STREAM, from_blob

@@ -21,8 +21,8 @@ from pyspark.sql.types import (
 
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import WrongSchema
-from streamproof.spark_bindings.planning import _require_columns
-from streamproof.spark_bindings.schema import fit, holds, spelled, stored_schema
+from streamproof.spark_bindings.pipelines.planning import _require_columns
+from streamproof.spark_bindings.storage.schema import fit, holds, spelled, stored_schema
 
 TEXT, LONG = StringType(), LongType()
 

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.channels.source import OutsideReader
+from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
     DamagedFile,
     UnknownFormat,
     WrongCheckpoint,
 )
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.source import OutsideReader
-from streamproof.spark_bindings.starting import check_inputs
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.lives import checkpoint, feed, lose, offset, opened, planned, reader, two
 
 

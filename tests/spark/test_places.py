@@ -28,7 +28,7 @@ from streamproof.spark_bindings import (
     vacuum,
 )
 from streamproof.spark_bindings.errors import WrongArgument
-from streamproof.spark_bindings.standby.standing import standings
+from streamproof.spark_bindings.standby.copy_status import standings
 
 URLS = [
     "s3a://bucket/shop",

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.commit_lines import copy_without_rows
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import ReusedSequence, WrongArgument
 from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.storage.commit_lines import copy_without_rows
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.lives import opened
 
 

@@ -10,12 +10,12 @@ import pytest
 from deltalake import DeltaTable, Transaction
 
 from streamproof.spark_bindings import Pipeline
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.data_files import write_file
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, BatchNotes, Made
 from streamproof.spark_bindings.errors import ChannelDamaged, FencedDriver, WrongCheckpoint
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
-from streamproof.spark_bindings.provenance import NOTES_KEPT, BatchNotes, Made
-from streamproof.spark_bindings.starting import OutputCheck
+from streamproof.spark_bindings.pipelines.continuation import OutputCheck
+from streamproof.spark_bindings.storage.parquet_files import write_file
 from tests.spark.lives import checkpoint, feed, lose, offset, opened, two
 
 A, B = ChannelName("a"), ChannelName("b")

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import prune_snapshots, vacuum
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import UnknownSnapshot, WrongArgument
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotStatus
 from streamproof.spark_bindings.names import LaneName, Position
-from streamproof.spark_bindings.snapshot import RecordedState, SnapshotStatus
 from tests.spark.handmade import A, batch
 from tests.spark.test_restore import collector_of
 from tests.spark.test_upkeep import Q, complete_snapshot, feed, pipeline_at, taken

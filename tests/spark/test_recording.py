@@ -10,11 +10,11 @@ import pytest
 
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import InconsistentCut
-from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.names import ProcessName, SnapshotId
-from streamproof.spark_bindings.recorders import RecorderFiles
-from streamproof.spark_bindings.recording import Recording
-from streamproof.spark_bindings.snapshot import SnapshotFiles
+from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
+from streamproof.spark_bindings.snapshots.events import EventLog
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from tests.spark.handmade import ONE, A, batch, spark_checkpoint
 
 

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, restore_snapshot, snapshot
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings import Pipeline, Query, Replay, restore_snapshot
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, RERUN_KEPT, BatchNotes, Made
+from streamproof.spark_bindings.checkpoints.rerun import RERUN_FILE, Rerun, RerunReader, write_rerun
 from streamproof.spark_bindings.errors import ReplayedFreely
+from streamproof.spark_bindings.layout import snapshot_files
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
-from streamproof.spark_bindings.provenance import NOTES_KEPT, RERUN_KEPT, BatchNotes, Made
-from streamproof.spark_bindings.rerun import RERUN_FILE, Rerun, RerunReader, write_rerun
-from streamproof.spark_bindings.snapshot import RecordedState
 from tests.spark.handmade import write
 from tests.spark.lives import feed, offset, two
 from tests.spark.waiting import SECONDS_MAX
@@ -202,7 +203,7 @@ def snapshot_of(
     pipeline: Pipeline, ends: Ends, monkeypatch: pytest.MonkeyPatch, *, kept: int = RERUN_KEPT
 ) -> str:
     """Take a snapshot by hand, at (1, 0); then batches end so, in positions."""
-    monkeypatch.setattr(snapshot, "sync_everything", lambda: None)
+    monkeypatch.setattr(snapshot_files, "sync_everything", lambda: None)
     directory = PipelineDirectory.open(pipeline.path)
     name = pipeline.snapshot()
     for query, inputs in directory.wiring.inputs.items():

@@ -21,8 +21,6 @@ from streamproof.spark_bindings import (
     show_snapshot,
     take_snapshot,
 )
-from streamproof.spark_bindings.collector import Collector
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     ChannelDamaged,
@@ -32,12 +30,14 @@ from streamproof.spark_bindings.errors import (
     TargetNotEmpty,
     UnknownSnapshot,
 )
-from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
     Position,
     ProcessName,
 )
-from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
+from streamproof.spark_bindings.snapshots.collector import Collector
+from streamproof.spark_bindings.snapshots.events import EventLog
 from tests.spark.handmade import ONE, A, Q, batch, names, spark_checkpoint, write
 
 WIDE = {"COLUMNS": "500"}

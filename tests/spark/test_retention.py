@@ -16,20 +16,14 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings import (
-    Pipeline,
-    Query,
-    Replay,
-    remove_snapshot,
-    retention,
-    vacuum,
-)
-from streamproof.spark_bindings.channel_log import RETENTION_FILE
-from streamproof.spark_bindings.durable import read_json, write_json
+from streamproof.spark_bindings import Pipeline, Query, Replay, remove_snapshot, vacuum
+from streamproof.spark_bindings.channels.channel_log import RETENTION_FILE
 from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
+from streamproof.spark_bindings.layout.pairs import Copy
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
-from streamproof.spark_bindings.snapshot import RecordedState, SnapshotFiles
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.snapshots import flux
+from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from tests.spark.handmade import ONE, A, batch, spark_checkpoint, write
 from tests.spark.standby.copies import await_in_step, pair_run, send
 from tests.spark.test_restore import collector_of
@@ -252,7 +246,7 @@ def die_at_the_end(path: Path, value: dict[str, int]) -> None:
     [
         (DeltaTable, "create_write_transaction", die),
         (Path, "unlink", die),
-        (retention, "write_json", die_at_the_end),
+        (flux, "write_json", die_at_the_end),
     ],
     ids=["commit", "removal", "end"],
 )

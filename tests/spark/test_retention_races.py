@@ -10,10 +10,10 @@ from unittest.mock import ANY
 import pytest
 
 from streamproof.certified.record import DIRECTORY_VARIABLE
-from streamproof.spark_bindings import remove_snapshot, restore, retention, vacuum
-from streamproof.spark_bindings.channel_log import ChannelLog
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.data_files import read_file
+from streamproof.spark_bindings import remove_snapshot, vacuum
+from streamproof.spark_bindings.channels.channel_log import ChannelLog
+from streamproof.spark_bindings.channels.source import ChannelReader
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     CopyRuns,
@@ -21,13 +21,14 @@ from streamproof.spark_bindings.errors import (
     UnverifiedProtocol,
     VacuumedRows,
 )
+from streamproof.spark_bindings.layout import incarnation
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
+from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles, SnapshotStatus
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, Turn
-from streamproof.spark_bindings.snapshot import SnapshotFiles, SnapshotStatus
-from streamproof.spark_bindings.source import ChannelReader
-from streamproof.spark_bindings.standby import incarnation
+from streamproof.spark_bindings.snapshots import flux, restore
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
+from streamproof.spark_bindings.storage.parquet_files import read_file
 from tests.spark.handmade import ONE, spark_checkpoint
 from tests.spark.test_restore import collector_of
 from tests.spark.test_retention import complete, left, pair_at, pipeline_at, snapshot_by_hand
@@ -136,7 +137,7 @@ def test_a_transfer_that_failed_acknowledges_again_once_the_copy_goes_on(tmp_pat
 
 def test_of_two_vacuums_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    take_out = retention._take_out
+    take_out = flux._take_out
 
     def during(*arguments: object) -> None:
         with pytest.raises(CopyRuns, match=r"vacuum of .*p is run by process \d+"):
@@ -144,7 +145,7 @@ def test_of_two_vacuums_one_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         assert vacuum(pipeline.path, dry_run=True)[0].until == 3
         take_out(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(retention, "_take_out", during)
+    monkeypatch.setattr(flux, "_take_out", during)
     assert vacuum(pipeline.path)[0].commits == 3
     monkeypatch.undo()
     assert vacuum(pipeline.path)[0].commits == 0
@@ -173,7 +174,7 @@ def test_rows_that_go_while_they_are_read_were_vacuumed(
         vacuum(pipeline.path)
         return read_file(path, columns)
 
-    monkeypatch.setattr("streamproof.spark_bindings.channel_log.read_file", late)
+    monkeypatch.setattr("streamproof.spark_bindings.channels.channel_log.read_file", late)
     with pytest.raises(VacuumedRows, match="up to position 3"):
         pipeline.channel("a").rows()
 

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamproof.spark_bindings import Pipeline, Query, run, shared_files, spark_session
-from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings import Pipeline, Query, spark_session
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
     NotRunning,
     UnsuitableSession,
@@ -21,9 +21,10 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import ChannelName
-from streamproof.spark_bindings.schema import stored_schema
-from streamproof.spark_bindings.session import check_session
-from streamproof.spark_bindings.shared_files import check_shared
+from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.session.session import check_session, shared_files
+from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.storage.schema import stored_schema
 
 CHANNELS = {"a": "x long", "b": "x long", "c": "x long"}
 
@@ -149,14 +150,16 @@ def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]
         assert may.wait(20)
         return Running()
 
-    monkeypatch.setattr(run, "start_query", start)
-    monkeypatch.setattr(run.Run, "_plan", lambda *_: None)
-    monkeypatch.setattr(run, "check_shared", lambda *_: None)
-    monkeypatch.setattr(run, "has_watermark", lambda *_: False)
-    monkeypatch.setattr(run, "check_goes_on", lambda *_: None)
-    monkeypatch.setattr(run._spark, "why_gone", lambda _: "")
-    monkeypatch.setattr(run.QueryProcess, "check_output", lambda *_: None)
-    monkeypatch.setattr("streamproof.spark_bindings.pipeline.check_session", lambda *_: None)
+    monkeypatch.setattr(single_run, "start_query", start)
+    monkeypatch.setattr(single_run.Run, "_plan", lambda *_: None)
+    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(single_run, "has_watermark", lambda *_: False)
+    monkeypatch.setattr(single_run, "check_goes_on", lambda *_: None)
+    monkeypatch.setattr(single_run._spark, "why_gone", lambda _: "")
+    monkeypatch.setattr(single_run.QueryProcess, "check_output", lambda *_: None)
+    monkeypatch.setattr(
+        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+    )
     yield begun, may
     may.set()
 

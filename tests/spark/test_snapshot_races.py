@@ -21,17 +21,17 @@ from streamproof.spark_bindings import (
     take_snapshot,
     vacuum,
 )
-from streamproof.spark_bindings import checkpoint as checkpoint_module
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.collector import Collector, CollectorThread
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.checkpoints import checkpoint as checkpoint_module
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, QueryFailed
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, check_as_declared
 from streamproof.spark_bindings.names import BatchId, LaneName, Position, SnapshotId, Turn
-from streamproof.spark_bindings.process import FeedProcess
-from streamproof.spark_bindings.recorders import RecorderFiles
+from streamproof.spark_bindings.snapshots.chandy_lamport import FeedProcess
+from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, check_as_declared
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.handmade import ONE, batch, spark_checkpoint
 from tests.spark.standby.test_pair_snapshot import B, client_of, output, parted, record
 from tests.spark.test_restore import collector_of

@@ -15,15 +15,7 @@ from pyspark.sql import functions as F
 
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.protocols import chandy_lamport
-from streamproof.spark_bindings import (
-    Certificate,
-    JavaChoice,
-    OutputMode,
-    Pipeline,
-    Query,
-    java,
-    vacuum,
-)
+from streamproof.spark_bindings import Certificate, JavaChoice, OutputMode, Pipeline, Query, vacuum
 from streamproof.spark_bindings.errors import (
     FencedDriver,
     NoSuitableJava,
@@ -36,6 +28,7 @@ from streamproof.spark_bindings.errors import (
     WrongSchema,
     WrongWiring,
 )
+from streamproof.spark_bindings.session.session import java
 from tests.spark.pipelines import chain, feed
 from tests.stamped import stamp
 

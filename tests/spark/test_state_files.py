@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from streamproof.spark_bindings import SnapshotStatus
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.collector import Collector
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs
 from streamproof.spark_bindings.errors import DamagedFile, LostFiles
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, QueryName
-from streamproof.spark_bindings.snapshot import RecordedState
-from streamproof.spark_bindings.starting import check_inputs
-from streamproof.spark_bindings.state_files import require_state, settle
+from streamproof.spark_bindings.snapshots.collector import Collector
+from streamproof.spark_bindings.storage.state_files import require_state, settle
 from tests.data.make_0_1_0 import pipeline
 from tests.spark.handmade import names, spark_checkpoint, write
 from tests.spark.lives import checkpoint

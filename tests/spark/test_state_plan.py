@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
-from streamproof.spark_bindings._meaning import TIME_ZONE
-from streamproof.spark_bindings._stateful import lasting_of, stateful_operators
-from streamproof.spark_bindings.durable import write_json
+from streamproof.spark_bindings.checkpoints.meaning import TIME_ZONE
+from streamproof.spark_bindings.checkpoints.state_plan import STATE_PLAN_FILE, check_state_plan
+from streamproof.spark_bindings.checkpoints.stateful import lasting_of, stateful_operators
 from streamproof.spark_bindings.errors import WrongCheckpoint
-from streamproof.spark_bindings.session import REQUIRED_SETTINGS
-from streamproof.spark_bindings.state_plan import STATE_PLAN_FILE, check_state_plan
+from streamproof.spark_bindings.session.session import REQUIRED_SETTINGS
+from streamproof.spark_bindings.storage.json_files import write_json
 from tests.spark.waiting import SECONDS_MAX
 
 Plan = Callable[[DataFrame], DataFrame]

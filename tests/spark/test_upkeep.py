@@ -15,28 +15,21 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings import (
-    Pipeline,
-    Query,
-    Replay,
-    commits,
-    compaction,
-    prune_snapshots,
-    vacuum,
-)
-from streamproof.spark_bindings.channel_log import committed_positions
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings import Pipeline, Query, Replay, prune_snapshots, vacuum
+from streamproof.spark_bindings.channels import commits, compaction
+from streamproof.spark_bindings.channels.channel_log import committed_positions
+from streamproof.spark_bindings.channels.source import ChannelReader
 from streamproof.spark_bindings.errors import (
     ReusedSequence,
     VacuumedRows,
     WrongArgument,
     WrongWiring,
 )
-from streamproof.spark_bindings.events import EventLog
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import Copy
+from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotStatus
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
-from streamproof.spark_bindings.snapshot import RecordedState, SnapshotStatus
-from streamproof.spark_bindings.source import ChannelReader
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.snapshots.events import EventLog
 from tests.spark.handmade import A, batch, spark_checkpoint, write
 from tests.spark.test_restore import collector_of
 
@@ -154,7 +147,7 @@ def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> 
     orphan = pipeline.channel("a").path / f"feed-{HEX}.parquet"
     orphan.write_text("not yet committed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("streamproof.spark_bindings.writers._TRIES_MAX", 2)
+        patch.setattr("streamproof.spark_bindings.channels.writers._TRIES_MAX", 2)
         found = vacuum(pipeline.path)[0]
     assert (found.compacted, found.orphans, found.commits) == (0, 0, 20)
     assert json_files(pipeline)[:3] == [0, 1, 2]
@@ -312,7 +305,7 @@ def test_what_is_said_of_outside_readers_is_checked(
 def test_the_events_of_a_process_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamproof.spark_bindings.events.BYTES_MAX", 2_000)
+    monkeypatch.setattr("streamproof.spark_bindings.snapshots.events.BYTES_MAX", 2_000)
     log = EventLog(tmp_path / "events.jsonl")
     for step in range(1_000):
         log.write(step, [{"event": "on_messages", "count": step}])

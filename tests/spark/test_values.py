@@ -14,10 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import WrongRows
 from streamproof.spark_bindings.names import ChannelName
-from streamproof.spark_bindings.schema import fit, stored_schema
+from streamproof.spark_bindings.storage.schema import fit, stored_schema
 
 NAN = float("nan")
 BERLIN = ZoneInfo("Europe/Berlin")

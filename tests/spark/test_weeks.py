@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, compaction, prune_snapshots, vacuum
-from streamproof.spark_bindings.channel_log import committed_positions
+from streamproof.spark_bindings import Pipeline, Query, Replay, prune_snapshots, vacuum
+from streamproof.spark_bindings.channels import compaction
+from streamproof.spark_bindings.channels.channel_log import committed_positions
 from streamproof.spark_bindings.errors import CopyRuns, VacuumedRows
 
 

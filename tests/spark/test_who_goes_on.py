@@ -12,10 +12,10 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.log_checks import newest
 from streamproof.spark_bindings.errors import ChannelDamaged, FencedDriver, WrongCheckpoint
-from streamproof.spark_bindings.log_checks import newest
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from tests.spark.handmade import names
 from tests.spark.lives import feed, lose

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.disk import sync_directory, sync_tree, temporary_sibling
-from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile
+from streamproof.spark_bindings.layout import incarnation
+from streamproof.spark_bindings.layout.output_buffer import KeptOutputs
+from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, PairDirectory
 from streamproof.spark_bindings.names import BatchId, Turn
-from streamproof.spark_bindings.recorders import RecorderFiles
-from streamproof.spark_bindings.standby import incarnation
-from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, PairDirectory
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
-from streamproof.spark_bindings.standby.kept import KeptOutputs
 from streamproof.spark_bindings.standby.order_log import OrderLog
 
 _ATTEMPTS_MAX = 10

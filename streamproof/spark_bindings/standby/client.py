@@ -16,24 +16,26 @@ from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 
 from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.channel_log import LANE_KEY, PIPELINE_KEY, Entry
-from streamproof.spark_bindings.commits import commit
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.channel_log import LANE_KEY, PIPELINE_KEY, Entry
+from streamproof.spark_bindings.channels.commits import commit
+from streamproof.spark_bindings.channels.provenance import Made
+from streamproof.spark_bindings.channels.writers import writing
 from streamproof.spark_bindings.errors import FencedDriver
-from streamproof.spark_bindings.failpoints import reached
+from streamproof.spark_bindings.layout.output_buffer import Output
+from streamproof.spark_bindings.layout.pairs import (
+    COPY_KEY,
+    DIGEST_KEY,
+    INCARNATION_KEY,
+    PAIR_KEY,
+    TURN_KEY,
+    Copy,
+    Pair,
+)
 from streamproof.spark_bindings.names import BatchId, LaneName, Position, Turn
-from streamproof.spark_bindings.provenance import Made
-from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from streamproof.spark_bindings.standby.kept import Output
-from streamproof.spark_bindings.tables import open_table
-from streamproof.spark_bindings.writers import writing
-
-PAIR_KEY = "streamproof.pair"
-COPY_KEY = "streamproof.copy"
-TURN_KEY = "streamproof.turn"
-DIGEST_KEY = "streamproof.digest"
-INCARNATION_KEY = "streamproof.incarnation"
+from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.failpoints import reached
 
 
 @dataclass(frozen=True, slots=True)

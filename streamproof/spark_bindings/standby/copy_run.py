@@ -19,11 +19,12 @@ from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.arguments import SECONDS_MIN, is_whole, require_seconds
 from streamproof.spark_bindings.certificate import check_certificate
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.collector import Collector, CollectorThread
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
-from streamproof.spark_bindings.failpoints import reached
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, Pair, PairDirectory
+from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import (
     BatchId,
     ChannelName,
@@ -31,18 +32,20 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     Turn,
 )
-from streamproof.spark_bindings.pipeline import Pipeline
-from streamproof.spark_bindings.planning import plan_query, start_query
-from streamproof.spark_bindings.recording import Recording
-from streamproof.spark_bindings.session import check_session
-from streamproof.spark_bindings.shared_files import check_shared
+from streamproof.spark_bindings.pipelines.continuation import check_goes_on
+from streamproof.spark_bindings.pipelines.pipeline import Pipeline
+from streamproof.spark_bindings.pipelines.planning import plan_query, start_query
+from streamproof.spark_bindings.session.session import check_session
+from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
+from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.copies import Copy, CopyDirectory, Pair, PairDirectory
+from streamproof.spark_bindings.standby.continuation import DeliveredNote, check_turns
 from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
+from streamproof.spark_bindings.standby.egress import Giving
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from streamproof.spark_bindings.standby.giving import Giving
 from streamproof.spark_bindings.standby.heartbeat import (
     BEATS_PER_BOUND,
     COLD_BOUNDS,
@@ -50,16 +53,13 @@ from streamproof.spark_bindings.standby.heartbeat import (
     Heart,
     Watch,
 )
-from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
-from streamproof.spark_bindings.standby.lock import locked
-from streamproof.spark_bindings.standby.merging import Merging
+from streamproof.spark_bindings.standby.merge_order import Merging
 from streamproof.spark_bindings.standby.order_log import OrderLog
-from streamproof.spark_bindings.standby.pace import Pace
 from streamproof.spark_bindings.standby.partitioning import rows_of
-from streamproof.spark_bindings.standby.starting import DeliveredNote, check_turns
+from streamproof.spark_bindings.standby.throttle import Pace
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
-from streamproof.spark_bindings.starting import check_goes_on
-from streamproof.spark_bindings.state_files import settle
+from streamproof.spark_bindings.storage.failpoints import reached
+from streamproof.spark_bindings.storage.state_files import settle
 
 PROTOCOLS = {
     "merge_order": "both copies merge alike",

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.data_files import Written, read_file, write_file
 from streamproof.spark_bindings.errors import WrongSchema
+from streamproof.spark_bindings.storage.parquet_files import Written, read_file, write_file
 
 HASH_COLUMN = "streamproof_row_hash"
 NO_ROWS = "0:0000000000000000"

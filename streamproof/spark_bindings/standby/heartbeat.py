@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from streamproof.disk import replace_file
-from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.errors import DamagedFile
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.storage.json_files import read_json
 
 SUSPECT_AFTER_SECONDS = 0.75
 """How long a copy may be silent before its twin takes it to have failed, if nothing is said."""

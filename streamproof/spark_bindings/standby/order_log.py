@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.disk import sync_files
-from streamproof.spark_bindings.durable import read_json, write_json_once
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
+from streamproof.spark_bindings.storage.json_files import read_json, write_json_once
 
 
 @dataclass(frozen=True, slots=True)

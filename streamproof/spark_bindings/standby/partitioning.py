@@ -9,8 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings.errors import WrongWiring
-from streamproof.spark_bindings.standby.copies import Pair
-from streamproof.spark_bindings.wiring import Query
+from streamproof.spark_bindings.layout.pairs import Pair
+from streamproof.spark_bindings.layout.wiring import Query
 
 
 def rows_of(frame: DataFrame, channel: str, pair: Pair) -> DataFrame:

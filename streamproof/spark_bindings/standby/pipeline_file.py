@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings.errors import NotAPipeline, first_line
-from streamproof.spark_bindings.pipeline import Pipeline
+from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 
 NAME = "PIPELINE"
 

@@ -19,17 +19,14 @@ from threading import Event
 from typing import Self
 
 from streamproof.spark_bindings.arguments import SECONDS_MIN, require_seconds
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     BothCopiesFailed,
     CopiesDiffer,
     CopyRuns,
     QueryFailed,
 )
-from streamproof.spark_bindings.names import PairName
-from streamproof.spark_bindings.pipeline import Pipeline
-from streamproof.spark_bindings.standby.alone_run import alone_directory
-from streamproof.spark_bindings.standby.copies import (
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import (
     Copy,
     Pair,
     PairDirectory,
@@ -37,15 +34,18 @@ from streamproof.spark_bindings.standby.copies import (
     check_as_declared,
     pairs_of,
 )
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND
-from streamproof.spark_bindings.standby.lock import holder, locked
-from streamproof.spark_bindings.standby.pace import TURNS_AHEAD_MAX
-from streamproof.spark_bindings.standby.watched import (
+from streamproof.spark_bindings.layout.process_lock import holder, locked
+from streamproof.spark_bindings.names import PairName
+from streamproof.spark_bindings.pipelines.pipeline import Pipeline
+from streamproof.spark_bindings.standby.child_process import (
     DIFFERS,
     SILENCE_BOUNDS_MAX,
     WRONG_USE,
     WatchedProcess,
 )
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND
+from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 
 Command = Callable[[Pair, Copy, Path], Sequence[str]]
 """Gives the command line that runs a copy in a process of its own, with the file of its log."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
+from streamproof.spark_bindings.channels.source import ChannelReader, ChannelSource
 from streamproof.spark_bindings.names import Position, Turn
-from streamproof.spark_bindings.source import ChannelReader, ChannelSource
 from streamproof.spark_bindings.standby.order_log import OrderLog
 
 TURN_SOURCE_NAME = "streamproof_turn"

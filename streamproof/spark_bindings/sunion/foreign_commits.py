@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from streamproof.spark_bindings.commit_lines import commit_actions
-from streamproof.spark_bindings.synced_commits import commit_file
+from streamproof.spark_bindings.storage.commit_lines import commit_actions
+from streamproof.spark_bindings.storage.synced_commits import commit_file
 
 _Files: TypeAlias = Counter[tuple[str, str]]
 """Of a file and its deletion vector: 1, if it has come since a version, and -1, if it has gone."""

@@ -13,10 +13,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from streamproof.protocols.dpc import Policy
-from streamproof.spark_bindings._stateful import MERGED_AS, MERGED_WITH
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
+from streamproof.spark_bindings.checkpoints.fixed_settings import LASTING
+from streamproof.spark_bindings.checkpoints.stateful import MERGED_AS, MERGED_WITH
+from streamproof.spark_bindings.durations import Duration, microseconds, shown
 from streamproof.spark_bindings.errors import WrongArgument
-from streamproof.spark_bindings.session import check_session
+from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.sunion.arguments import (
     check_columns,
     check_inputs,
@@ -24,8 +26,6 @@ from streamproof.spark_bindings.sunion.arguments import (
     plain,
     quoted,
 )
-from streamproof.spark_bindings.sunion.durations import Duration, microseconds, shown
-from streamproof.spark_bindings.sunion.lasting import LASTING
 from streamproof.spark_bindings.sunion.pack import ORIGIN, PACKED, PARTITION, Pack
 from streamproof.spark_bindings.sunion.processor import EMITTED, SerializerProcessor
 from streamproof.spark_bindings.sunion.settings import Settings

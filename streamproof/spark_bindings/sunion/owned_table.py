@@ -18,20 +18,20 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from streamproof.disk import explained, sync_directory
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.commit_lines import commit_actions, require_whole, told_of
-from streamproof.spark_bindings.commits import add_action, fenced, not_appended, pauses
-from streamproof.spark_bindings.durable import as_written, read_json, write_json
+from streamproof.spark_bindings.channels.commits import add_action, fenced, not_appended, pauses
+from streamproof.spark_bindings.channels.provenance import Made
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.names import BatchId
-from streamproof.spark_bindings.provenance import Made
-from streamproof.spark_bindings.schema import describe
+from streamproof.spark_bindings.storage.commit_lines import commit_actions, require_whole, told_of
+from streamproof.spark_bindings.storage.delta_tables import create_table, open_table
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
+from streamproof.spark_bindings.storage.schema import describe
+from streamproof.spark_bindings.storage.synced_commits import SyncedCommits, commit_file
 from streamproof.spark_bindings.sunion.foreign_commits import ForeignCommits
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
-from streamproof.spark_bindings.synced_commits import SyncedCommits, commit_file
-from streamproof.spark_bindings.tables import create_table, open_table
 
 _KIND = f"partition.{TUPLE_TYPE}"
 _OF_NO_QUERY = {"CREATE TABLE", "SET TBLPROPERTIES"}

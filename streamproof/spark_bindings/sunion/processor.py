@@ -15,8 +15,8 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from streamproof.spark_bindings.sunion.dpc import NOTHING, Arrivals, Emission, Merge
 from streamproof.spark_bindings.sunion.keys import key_of
-from streamproof.spark_bindings.sunion.merge import NOTHING, Arrivals, Emission, Merge
 from streamproof.spark_bindings.sunion.pending import Pending
 from streamproof.spark_bindings.sunion.progress import Progress
 from streamproof.spark_bindings.sunion.rows import (

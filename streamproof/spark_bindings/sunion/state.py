@@ -19,9 +19,9 @@ from pyspark.sql.types import (
 from streamproof.lang import Domain, Map
 from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
-from streamproof.spark_bindings.formats import FORMAT, FORMAT_KEY, format_of
-from streamproof.spark_bindings.sunion.lasting import check_lasting
-from streamproof.spark_bindings.sunion.merge import MergeState, initial_state
+from streamproof.spark_bindings.checkpoints.fixed_settings import check_lasting
+from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.sunion.dpc import MergeState, initial_state
 from streamproof.spark_bindings.sunion.pending import Index, Waiting
 from streamproof.spark_bindings.sunion.settings import Settings
 

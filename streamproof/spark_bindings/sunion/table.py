@@ -20,18 +20,22 @@ from pyspark.sql.types import StringType
 
 from streamproof.paths import why_not_local
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings._stateful import lasting_of
-from streamproof.spark_bindings.channel_log import CHANNEL_KEY, PIPELINE_KEY
-from streamproof.spark_bindings.checkpoint import Checkpoint
+from streamproof.spark_bindings.channels.channel_log import CHANNEL_KEY, PIPELINE_KEY
+from streamproof.spark_bindings.channels.provenance import BatchNotes, Made, running_offsets
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.fixed_settings import (
+    LASTING,
+    check_written,
+    note_lasting,
+)
+from streamproof.spark_bindings.checkpoints.input_sources import InputsNote
+from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs, planned_sources
+from streamproof.spark_bindings.checkpoints.stateful import lasting_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
-from streamproof.spark_bindings.input_sources import InputsNote
 from streamproof.spark_bindings.names import BatchId, ChannelName
-from streamproof.spark_bindings.provenance import BatchNotes, Made, running_offsets
-from streamproof.spark_bindings.schema import stored_schema
-from streamproof.spark_bindings.session import check_classic
-from streamproof.spark_bindings.starting import check_inputs, planned_sources
-from streamproof.spark_bindings.state_files import settle
-from streamproof.spark_bindings.sunion.lasting import LASTING, check_written, note_lasting
+from streamproof.spark_bindings.session.session import check_classic
+from streamproof.spark_bindings.storage.schema import stored_schema
+from streamproof.spark_bindings.storage.state_files import settle
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
 from streamproof.spark_bindings.sunion.table_files import (

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from streamproof.disk import explained, sync_file
 from streamproof.spark_bindings.errors import WrongRows
-from streamproof.spark_bindings.schema import fit
+from streamproof.spark_bindings.storage.schema import fit
 from streamproof.spark_bindings.sunion.rows import by_value
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 

@@ -12,15 +12,17 @@ from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, compaction, retention
-from streamproof.spark_bindings.collector import Collector
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
+from streamproof.spark_bindings.channels import compaction
+from streamproof.spark_bindings.channels.source import ChannelReader
+from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource, check_inputs
 from streamproof.spark_bindings.errors import LostFiles
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
-from streamproof.spark_bindings.process import QueryProcess
-from streamproof.spark_bindings.restore import remove_snapshot
-from streamproof.spark_bindings.source import ChannelReader
-from streamproof.spark_bindings.starting import PlannedSource, check_inputs
+from streamproof.spark_bindings.pipelines.query_process import QueryProcess
+from streamproof.spark_bindings.snapshots import flux
+from streamproof.spark_bindings.snapshots.collector import Collector
+from streamproof.spark_bindings.snapshots.commands import remove_snapshot
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import Engine, EngineRefused, load, no_executors
 from tests.spark.faults.tape import Tape
@@ -80,7 +82,7 @@ def without_spark() -> Iterator[None]:
     """Run without executors, and ask for no certificate: what it says is none of ours."""
     with (
         no_executors(),
-        mock.patch.object(retention, "check_certificate"),
+        mock.patch.object(flux, "check_certificate"),
         mock.patch.object(compaction, "COMPACTED_MIN", 1),
     ):
         yield
@@ -175,9 +177,9 @@ def work(tape: Tape) -> None:
     append(pipeline, 5)
     tape.note(Appended(5))
     run(pipeline)
-    removed = {each.channel: each.until for each in retention.vacuum(pipeline.path, dry_run=True)}
+    removed = {each.channel: each.until for each in flux.vacuum(pipeline.path, dry_run=True)}
     tape.note(Vacuumed(removed[SOURCE]))
-    retention.vacuum(pipeline.path)
+    flux.vacuum(pipeline.path)
     append(pipeline, 6)
     tape.note(Appended(6))
     run(pipeline)
@@ -196,7 +198,7 @@ def steps(place: Path) -> Iterator[Callable[[], object]]:
     yield lambda: restore(chain(path), "000001", place / "copy", Replay.ALL)
     yield lambda: append(chain(path), 3)
     yield lambda: remove_snapshot(path, "000001")
-    yield lambda: retention.vacuum(path)
+    yield lambda: flux.vacuum(path)
 
 
 def _snapshot(tape: Tape, pipeline: Pipeline) -> None:

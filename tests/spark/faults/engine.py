@@ -20,8 +20,8 @@ from unittest import mock
 import pyarrow as pa
 
 from streamproof.spark_bindings import _spark
+from streamproof.spark_bindings.channels.source import ChannelReader
 from streamproof.spark_bindings.names import BatchId
-from streamproof.spark_bindings.source import ChannelReader
 from tests.spark.pipelines import Tokens
 
 OnBatch = Callable[[Any, BatchId], None]

@@ -16,18 +16,19 @@ from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus, starting
-from streamproof.spark_bindings._stateful import Lasting, Stateful
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
+from streamproof.spark_bindings.checkpoints import continuation
+from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
+from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful
 from streamproof.spark_bindings.errors import LostFiles
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
+from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.standby import catch_up, copy_run
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.standby.digest import HASH_COLUMN
 from streamproof.spark_bindings.standby.heartbeat import Watch
-from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.turn_source import TurnReader
-from streamproof.spark_bindings.starting import PlannedSource
 from tests.spark.faults.chains import (
     SINK,
     SOURCE,
@@ -104,8 +105,8 @@ def without_spark() -> Iterator[None]:
         for owner, name, other in (
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
-            (starting, "planned_sources", list),
-            (starting, "lasting_of", lambda _: Lasting([Stateful("Deduplicate(x)", "")])),
+            (continuation, "planned_sources", list),
+            (continuation, "lasting_of", lambda _: Lasting([Stateful("Deduplicate(x)", "")])),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield

@@ -20,11 +20,11 @@ from unittest import mock
 import pyarrow as pa
 
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.schema import spark_schema
-from streamproof.spark_bindings.sunion.lasting import check_written, note_lasting
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.fixed_settings import check_written, note_lasting
+from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.schema import spark_schema
 from streamproof.spark_bindings.sunion.table import TableSink
-from streamproof.spark_bindings.tables import open_table
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import put
 from tests.spark.faults.tape import Tape

@@ -16,14 +16,15 @@ from unittest import mock
 import pytest
 
 from streamproof import disk
-from streamproof.spark_bindings import data_files, directory, durable, process, snapshot
-from streamproof.spark_bindings.channel_log import ChannelLog
-from streamproof.spark_bindings.checkpoint import Checkpoint
-from streamproof.spark_bindings.process import QueryProcess
-from streamproof.spark_bindings.snapshot import SnapshotFiles
-from streamproof.spark_bindings.standby import kept
+from streamproof.spark_bindings.channels.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.layout import directory, output_buffer, snapshot_files
+from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
+from streamproof.spark_bindings.pipelines import query_process
+from streamproof.spark_bindings.pipelines.query_process import QueryProcess
+from streamproof.spark_bindings.storage import json_files, parquet_files
+from streamproof.spark_bindings.storage.synced_commits import SyncedCommits
 from streamproof.spark_bindings.sunion import owned_table, table_files
-from streamproof.spark_bindings.synced_commits import SyncedCommits
 from tests.spark.faults.crashes import Report, crash, record
 from tests.spark.faults.test_crashes import WORKLOADS
 
@@ -74,7 +75,7 @@ def _without_names(path: Path) -> None:
 @contextmanager
 def _directories_without_names() -> Iterator[None]:
     with ExitStack() as stack:
-        for owner in (durable, process, snapshot):
+        for owner in (json_files, query_process, snapshot_files):
             stack.enter_context(mock.patch.object(owner, "make_directory", _without_names))
         yield
 
@@ -90,7 +91,7 @@ def _manifest_first(self: SnapshotFiles, name: Any, **what: Any) -> None:
     manifest = {"completed_at": "2026-01-01T00:00:00+00:00", "markers": what["markers"]}
     disk.write_file(mark, b"{}")
     parts = [vars_of(part) for part in what["channels"]]
-    durable.write_json(mark, {**manifest, "pairs": list(what["pairs"]), "channels": parts})
+    json_files.write_json(mark, {**manifest, "pairs": list(what["pairs"]), "channels": parts})
 
 
 def vars_of(part: Any) -> dict[str, Any]:
@@ -99,12 +100,12 @@ def vars_of(part: Any) -> dict[str, Any]:
 
 MISTAKES = {
     "a-file-is-written-in-place": Mistake(
-        "pipeline", instead(durable, "replace_file", _in_place), each=1
+        "pipeline", instead(json_files, "replace_file", _in_place), each=1
     ),
     "a-file-is-created-in-place": Mistake(
-        "pipeline", instead(durable, "create_file", _made_in_place), each=1
+        "pipeline", instead(json_files, "create_file", _made_in_place), each=1
     ),
-    "a-data-file-is-not-synced": Mistake("pipeline", left_out(data_files, "sync_file")),
+    "a-data-file-is-not-synced": Mistake("pipeline", left_out(parquet_files, "sync_file")),
     "an-append-is-told-before-it-is-synced": Mistake("pipeline", left_out(ChannelLog, "sync")),
     "a-plan-is-not-synced": Mistake("pipeline", left_out(Checkpoint, "sync_plan")),
     "a-pipeline-has-its-name-before-its-files": Mistake(
@@ -117,7 +118,7 @@ MISTAKES = {
     "a-manifest-is-torn": Mistake(
         "pipeline", instead(SnapshotFiles, "complete", _manifest_first), each=1
     ),
-    "a-kept-output-has-no-name": Mistake("pair", left_out(kept, "sync_directory"), each=2),
+    "a-kept-output-has-no-name": Mistake("pair", left_out(output_buffer, "sync_directory"), each=2),
     "a-batch-counts-before-it-is-synced": Mistake(
         "table", left_out(SyncedCommits, "sync"), is_fast=True
     ),

@@ -26,11 +26,11 @@ from pyspark.sql import functions as F
 
 from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
-from streamproof.spark_bindings.directory import PipelineDirectory
-from streamproof.spark_bindings.durable import read_json
 from streamproof.spark_bindings.errors import BothCopiesFailed
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory, pairs_of
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, pairs_of
 from streamproof.spark_bindings.standby.supervisor import Supervisor
+from streamproof.spark_bindings.storage.json_files import read_json
 from tests.spark.standby.supervised import Supervised
 from tests.spark.waiting import await_that
 

@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
-from streamproof.spark_bindings.durable import read_json
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
+from streamproof.spark_bindings.storage.json_files import read_json
 from tests.spark import driver
 from tests.spark.waiting import SECONDS_MAX, await_that
 

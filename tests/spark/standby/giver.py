@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.data_files import write_file
-from streamproof.spark_bindings.failpoints import FREEZE, VARIABLE
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.pairs import Copy, Pair
+from streamproof.spark_bindings.layout.wiring import Query
 from streamproof.spark_bindings.names import ChannelName, QueryName, Turn
-from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.copies import Copy, Pair
 from streamproof.spark_bindings.standby.digest import NO_ROWS
-from streamproof.spark_bindings.standby.giving import Giving
-from streamproof.spark_bindings.standby.kept import KeptOutputs, Output
-from streamproof.spark_bindings.wiring import Query
+from streamproof.spark_bindings.standby.egress import Giving
+from streamproof.spark_bindings.storage.failpoints import FREEZE, VARIABLE
+from streamproof.spark_bindings.storage.parquet_files import write_file
+from streamproof.spark_bindings.storage.schema import stored_schema
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = stored_schema("id long", "channel 'rows'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Event, Thread
 
-from streamproof.spark_bindings.standby.copies import Copy
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.waiting import await_that
 

@@ -8,9 +8,9 @@ from threading import Event, Thread
 import pytest
 
 from streamproof.spark_bindings.errors import PurgedCheckpoint
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
-from streamproof.spark_bindings.standby.copies import Copy, PairDirectory
 from streamproof.spark_bindings.standby.heartbeat import Heart
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from tests.spark.standby import giver

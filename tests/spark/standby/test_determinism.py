@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings.errors import NotDeterministic, WrongSchema
-from streamproof.spark_bindings.schema import stored_schema
 from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import (
     NO_ROWS,
@@ -20,6 +19,7 @@ from streamproof.spark_bindings.standby.digest import (
     with_hash,
     write_rows,
 )
+from streamproof.spark_bindings.storage.schema import stored_schema
 
 Plan = Callable[[DataFrame], DataFrame]
 SCHEMA = stored_schema("id long, name string", "channel 'rows'")

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
+from streamproof.spark_bindings.layout.pairs import INCARNATION_KEY, Copy, Pair
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.standby.client import INCARNATION_KEY, ChannelClient
-from streamproof.spark_bindings.standby.copies import Copy, Pair
+from streamproof.spark_bindings.standby.client import ChannelClient
+from streamproof.spark_bindings.standby.egress import Giving
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from streamproof.spark_bindings.standby.giving import Giving
 from tests.spark import driver
 from tests.spark.standby import giver
 from tests.spark.standby.giver import PAIR, channel_at, delivered, give, giving, kept, output

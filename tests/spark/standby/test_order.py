@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from streamproof.spark_bindings import Query
-from streamproof.spark_bindings.channel import Channel
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
-from streamproof.spark_bindings.schema import stored_schema
-from streamproof.spark_bindings.standby.merging import Merging
+from streamproof.spark_bindings.standby.merge_order import Merging
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.turn_source import TurnReader
+from streamproof.spark_bindings.storage.schema import stored_schema
 
 LEFT, RIGHT = ChannelName("left"), ChannelName("right")
 SCHEMA = stored_schema("id long", "channel 'left'")

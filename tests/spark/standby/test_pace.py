@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.spark_bindings.standby.pace import PAUSE, TURNS_AHEAD_MAX, Pace
+from streamproof.spark_bindings.standby.throttle import PAUSE, TURNS_AHEAD_MAX, Pace
 
 
 class Clock:

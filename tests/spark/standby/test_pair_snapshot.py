@@ -15,11 +15,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, Snapshot, SnapshotStatus
-from streamproof.spark_bindings.channel import Channel
-from streamproof.spark_bindings.collector import Collector
-from streamproof.spark_bindings.data_files import write_file
-from streamproof.spark_bindings.directory import PipelineDirectory
+from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import WrongWiring
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.output_buffer import Output
+from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory, pairs_of
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -29,13 +29,13 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     Turn,
 )
-from streamproof.spark_bindings.recorders import RecorderFiles
-from streamproof.spark_bindings.recording import Recording
+from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
+from streamproof.spark_bindings.snapshots.collector import Collector
+from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, pairs_of
 from streamproof.spark_bindings.standby.copy_run import run_copy
-from streamproof.spark_bindings.standby.kept import Output
+from streamproof.spark_bindings.storage.parquet_files import write_file
 from tests.spark.handmade import batch, spark_checkpoint, write
 from tests.spark.standby import copies
 from tests.spark.standby.copies import feed, is_complete

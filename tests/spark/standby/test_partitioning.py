@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import Query
 from streamproof.spark_bindings.errors import WrongWiring
-from streamproof.spark_bindings.standby.copies import Pair, pairs_of
+from streamproof.spark_bindings.layout.pairs import Pair, pairs_of
 from streamproof.spark_bindings.standby.partitioning import rows_of
 
 

@@ -12,11 +12,11 @@ from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
+from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory
+from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import ChannelName, PairName
-from streamproof.spark_bindings.retention import vacuum
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory
+from streamproof.spark_bindings.snapshots.vacuum import vacuum
 from streamproof.spark_bindings.standby.copy_run import find_pair
-from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark.standby import command, copies

@@ -14,16 +14,21 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import NotAPipeline
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory, ProcessDirectory
+from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
-from streamproof.spark_bindings.standby import standing as module
-from streamproof.spark_bindings.standby.alone_run import alone_directory
-from streamproof.spark_bindings.standby.copies import Copy, Pair, PairDirectory, ProcessDirectory
+from streamproof.spark_bindings.standby import copy_status as module
+from streamproof.spark_bindings.standby.copy_status import (
+    ALONE,
+    ProcessStanding,
+    Standing,
+    standings,
+)
 from streamproof.spark_bindings.standby.heartbeat import Heart
-from streamproof.spark_bindings.standby.lock import locked
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
-from streamproof.spark_bindings.standby.standing import ALONE, ProcessStanding, Standing, standings
+from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 from tests.spark.handmade import spark_checkpoint, write
 from tests.spark.standby import copies
 

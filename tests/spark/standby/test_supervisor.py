@@ -14,23 +14,23 @@ from pathlib import Path
 import pytest
 
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.directory import PipelineDirectory
 from streamproof.spark_bindings.errors import (
     BothCopiesFailed,
     CopiesDiffer,
     CopyRuns,
     QueryFailed,
 )
-from streamproof.spark_bindings.standby import watched
-from streamproof.spark_bindings.standby.copies import (
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import (
     Copy,
     Pair,
     PairDirectory,
     ProcessDirectory,
     pairs_of,
 )
+from streamproof.spark_bindings.layout.process_lock import holder, locked
+from streamproof.spark_bindings.standby import child_process
 from streamproof.spark_bindings.standby.heartbeat import Watch
-from streamproof.spark_bindings.standby.lock import holder, locked
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
 from tests.spark.standby import copies, fake_copy
 from tests.spark.standby.supervised import Supervised
@@ -136,7 +136,7 @@ def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # It is told because they have ended, and not because they are silent: no time passes.
-    monkeypatch.setattr(watched, "Watch", partial(Watch, clock=lambda: 0.0))
+    monkeypatch.setattr(child_process, "Watch", partial(Watch, clock=lambda: 0.0))
     with supervised(tmp_path / "p") as running:
         await_pair(running)
         for copy in Copy:
@@ -158,7 +158,9 @@ def test_a_survivor_that_freezes_while_its_twin_is_replaced_is_the_loss_of_both(
         await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
         kill(copy_of(running, Copy.B), signal.SIGSTOP)
         assert isinstance(running.failed(), BothCopiesFailed)
-        assert f"was silent for {watched.SILENCE_BOUNDS_MAX * BOUND:g} s" in str(running.failure)
+        assert f"was silent for {child_process.SILENCE_BOUNDS_MAX * BOUND:g} s" in str(
+            running.failure
+        )
 
 
 def test_losing_a_copy_of_one_partition_touches_its_pair_alone(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_copy_that_hangs_in_its_start_is_started_again(
 ) -> None:
     with supervised(tmp_path / "p") as running:
         await_pair(running)
-        monkeypatch.setattr(watched, "START_SECONDS_MAX", BOUND)
+        monkeypatch.setattr(child_process, "START_SECONDS_MAX", BOUND)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
         kill(copy_of(running, Copy.A))
         await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")

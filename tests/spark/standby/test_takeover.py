@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.standby.copies import Copy
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark.standby import copies
 from tests.spark.standby.copies import await_in_step, await_primary, pair_run

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import LaneName
-from streamproof.spark_bindings.standby.copies import Copy
 from tests.spark.standby import command, copies
 from tests.spark.standby.copies import feed, is_complete
 from tests.spark.waiting import SECONDS_MAX, await_that

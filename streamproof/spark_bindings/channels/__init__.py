@@ -1,0 +1,1 @@
+"""Channels: durable FIFOs between queries, written, read and kept short."""

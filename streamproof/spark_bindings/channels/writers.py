@@ -1,0 +1,72 @@
+"""Who writes a channel, and who tidies it up: never both at once.
+
+A writer holds the channel's lock along with any others from before its files are there until they
+are committed, and it commits behind the version that it has read. So whoever has the lock alone
+knows that a file which no commit names will never be named, and that no commit is under way in the
+place of one that is taken away. The system lets go of the lock of a process that dies. Nothing
+here looks at a clock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from streamproof.spark_bindings.storage.forks import require_no_fork
+from streamproof.spark_bindings.storage.json_files import opening
+
+_LOCK_FILE = "_streamproof_writers.lock"
+_TRIES_MAX = 100
+_PAUSE_SECONDS = 0.02
+
+
+@contextmanager
+def writing(channel: Path) -> Iterator[None]:
+    """Hold the lock of a channel along with its other writers. May be nested.
+
+    Raises
+    ------
+    DiskFailed : if the lock's file cannot be opened
+    """
+    require_no_fork()
+    handle = _open(channel)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def tidying(channel: Path) -> Iterator[bool]:
+    """Hold the lock of a channel alone; tell whether it could be had.
+
+    Writers go first: where there is always one, or one is frozen, it is for the next time.
+
+    Raises
+    ------
+    DiskFailed : if the lock's file cannot be opened
+    """
+    handle = _open(channel)
+    try:
+        yield any(_is_alone(handle) for _ in range(_TRIES_MAX))
+    finally:
+        os.close(handle)
+
+
+def _open(channel: Path) -> int:
+    with opening(channel / _LOCK_FILE):
+        return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _is_alone(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_PAUSE_SECONDS)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Pipelines: plans that Spark runs, from start to stop."""

@@ -1,0 +1,1 @@
+"""Snapshots of a pipeline: taken, collected, restored; and what nobody needs any more."""

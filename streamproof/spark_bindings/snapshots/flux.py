@@ -1,0 +1,60 @@
+"""Retention: a channel keeps the rows that a copy of some reader may still need.
+
+Here the pure machine of `streamproof.protocols.flux` meets channels. For each process that reads
+it, a channel is a producer without a twin: its tuples are the commits, and it keeps them for each
+copy of that process until this copy has acknowledged them. A copy acknowledges what its checkpoint
+holds. So the acks cross: what one copy has, its twin may still lack, and a copy that is replaced
+begins in a state which its twin has acknowledged.
+
+Nothing is appended or lost by it but rows: positions stay, and a commit whose rows are gone is a
+commit without rows to whoever reads the Delta table.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from streamproof.lang import Domain, Map
+from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on_ack
+from streamproof.spark_bindings.channels.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.layout import incarnation
+from streamproof.spark_bindings.layout.pairs import Copy
+from streamproof.spark_bindings.names import ChannelName, Position
+from streamproof.spark_bindings.snapshots.participants import Participant
+
+
+def discarded(
+    log: ChannelLog, reader: Participant, channel: ChannelName, done: Position
+) -> Position:
+    """Step the machine for what a reader's copies acknowledge; give what it keeps for none.
+
+    Parameters
+    ----------
+    log, channel, reader : what is read, and by whom
+    done : what was discarded before
+    """
+    names = tuple(copy.value for copy in Copy)[: len(reader.checkpoints)]
+    copies: Domain[str] = Domain.of("copy", names)
+    acks = [_ack(checkpoint, channel) for checkpoint in reader.checkpoints]
+    # After all acks: whoever has begun to catch up by now has acknowledged nothing.
+    present = dict(zip(names, map(incarnation.present, reader.checkpoints), strict=True))
+    outlets = Map.build(copies, lambda name: Outlet(done, done, present[name], feeds=False, sent=0))
+    producer = Producer(next=log.last(), single=True, outlets=outlets)
+    begin = dict.fromkeys(names, done)
+    for name, (replaced, acknowledged) in zip(names, acks, strict=True):
+        producer, effects = on_ack(producer, name, name, replaced, acknowledged)
+        for effect in effects:
+            match effect:
+                case Discard(copy, end):
+                    begin[copy] = Position(end)
+                case SendTuples():
+                    raise AssertionError("readers of a channel read it themselves")
+                case _:
+                    assert_never(effect)
+    return min(begin.values())
+
+
+def _ack(checkpoint: Checkpoint, channel: ChannelName) -> tuple[int, Position]:
+    number = incarnation.of_checkpoint(checkpoint)  # first: a newer checkpoint's ack counts later
+    return number, checkpoint.acknowledged(channel)

@@ -1,0 +1,223 @@
+"""Restoring a snapshot: a new pipeline whose queries and channels are exactly those of the cut.
+
+Channels are cut behind the snapshot's marker and keep their positions, so that every query's
+checkpoint still points to the right place. Data files and state files are linked, not copied, so
+it takes little time and space, and neither pipeline can harm the other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+
+from streamproof.spark_bindings.arguments import require_member
+from streamproof.spark_bindings.channels.channel_log import (
+    RETENTION_FILE,
+    ChannelLog,
+    Entry,
+)
+from streamproof.spark_bindings.channels.compaction import copy_floor
+from streamproof.spark_bindings.checkpoints.checkpoint import begin_new_life
+from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE
+from streamproof.spark_bindings.checkpoints.state_plan import STATE_PLAN_FILE
+from streamproof.spark_bindings.errors import (
+    AbandonedSnapshot,
+    ChannelDamaged,
+    IncompleteSnapshot,
+    ReplayedFreely,
+)
+from streamproof.spark_bindings.layout.directory import PipelineDirectory, build_up, new_identity
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
+from streamproof.spark_bindings.layout.places import local_directory
+from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
+from streamproof.spark_bindings.names import (
+    ChannelName,
+    LaneName,
+    Position,
+    QueryName,
+    SnapshotId,
+    part_of,
+)
+from streamproof.spark_bindings.snapshots.cuts import cut_of, require_recorded
+from streamproof.spark_bindings.snapshots.rerun_notes import Restored, note_reruns
+from streamproof.spark_bindings.storage.commit_lines import copy_without_rows
+from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.json_files import link_or_copy, write_json
+from streamproof.spark_bindings.storage.synced_commits import commit_file
+
+_INDEX_COMMITS_MIN = 100  # from here on, opening a channel is slow without a Delta checkpoint
+
+
+class Replay(Enum):
+    """What a restored pipeline finds in its source channels behind the cut.
+
+    ALL gives it everything that was fed since, to be processed again: what one wants after an
+    error. NONE gives it nothing: its feeds go on from the cut.
+    """
+
+    ALL = "all"
+    NONE = "none"
+
+
+def restore_snapshot(
+    path: Path | str, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL
+) -> Path:
+    """Make a new pipeline from a snapshot; give its path. Needs no Spark session.
+
+    The pipeline that the snapshot is of is not changed, and may be running.
+
+    Raises
+    ------
+    NotAPipeline : if `path` is none
+    WrongArgument : if `into` is no directory of this machine, or `replay` no `Replay`
+    UnknownSnapshot : if it has no such snapshot
+    IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
+    TargetNotEmpty : if there is something at `into`
+    LostFiles : if a file of a query's state is gone
+    ChannelDamaged : if a file of a channel is gone
+
+    Warns
+    -----
+    ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended
+    """
+    require_member("restore_snapshot", "replay", replay, Replay)
+    source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
+    found = source.snapshots.read(SnapshotId(snapshot))
+    origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
+    origin |= cut_of(found.states)
+    identity = new_identity()
+    _require_complete(source, found)
+    with _complete_to_the_end(source, found.id):
+        require_recorded(source, found)
+    with (
+        build_up(target, source.wiring, origin, identity) as place,
+        _complete_to_the_end(source, found.id),
+    ):
+        for channel in source.wiring.channels:
+            log = source.log(channel)
+            markers = _markers(found, channel)
+            until = max(markers)
+            if replay is Replay.ALL and channel in source.wiring.sources:
+                markers = [until := log.last()]
+            _clone_channel(log, until, markers, place / "channels" / channel)
+        for process in found.states:
+            _link_notes(source.query_path(QueryName(process)), place / "queries" / process)
+            copy = source.snapshots.checkpoint(found.id, process)
+            for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
+                begin_new_life(copy, checkpoint, identity)
+        freely = note_reruns(Restored(source, found, place, identity))
+    if freely:
+        warnings.warn(
+            f"{target} was restored, and {', '.join(freely)} will not end batches where the "
+            "original did: it has a watermark, and reads from a cycle or from behind a pair. A row "
+            "that the original dropped as late may count here, or the other way round. Compare "
+            "what comes out, or let no row be late: give withWatermark a longer delay",
+            ReplayedFreely,
+            stacklevel=2,
+        )
+    return target
+
+
+@contextmanager
+def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Iterator[None]:
+    """Refuse what was made of a snapshot that was removed, and vacuumed, at the same time."""
+    try:
+        yield
+    finally:
+        _require_complete(source, source.snapshots.read(snapshot))
+
+
+def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
+    """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
+    lanes = [name for name in found.markers if name.partition(".")[0] == channel]
+    return [found.markers[LaneName(part_of(channel, n, len(lanes)))] for n in range(len(lanes))]
+
+
+def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
+    """Give where the checkpoints of a restored process are to be; a pair's copies both have one."""
+    if not is_pair:
+        yield process / "checkpoint"
+        return
+    pair = PairDirectory(process)
+    pair.order.mkdir(parents=True)
+    for copy in Copy:
+        yield pair.copy(copy).checkpoint.path
+
+
+def _link_notes(process: Path, restored: Path) -> None:
+    """Let a restored query or pair know what its state and inputs are, and which rows it takes."""
+    for file in (STATE_PLAN_FILE, INPUTS_FILE, PairDirectory(process).rows.name):
+        if (process / file).exists():
+            link_or_copy(process / file, restored / file)
+
+
+def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
+    if found.status is SnapshotStatus.ABANDONED:
+        raise AbandonedSnapshot(
+            f"snapshot {found.id} was abandoned: {found.reason}. It has no consistent state. "
+            f"Choose another. Run: streamproof snapshot list {source.path}"
+        )
+    if found.status is SnapshotStatus.REQUESTED:
+        recorded = {name.partition(".")[0] for name in found.states}
+        waiting = [name for name in source.wiring.queries if name not in recorded]
+        raise IncompleteSnapshot(
+            f"snapshot {found.id} is not complete; queries that have not recorded: "
+            f"{', '.join(waiting) or 'none, but channels are open'}. A part of a cut is no state "
+            "of the pipeline. Start the pipeline and call await_snapshot, or choose another"
+        )
+
+
+def _clone_channel(
+    log: ChannelLog, until: Position, markers: Sequence[Position], target: Path
+) -> None:
+    """Link a channel's commits up to a position, and the files that they name.
+
+    Delta's own checkpoints are left out: they may be of later positions. A new one is made where
+    the log is long.
+
+    Parameters
+    ----------
+    log, until, target : from where, up to which position, and the directory of the new channel
+    markers : per lane; what it has behind its marker is not part of the cut, and leaves a commit
+        without rows
+    """
+    log.entry(Position(0))  # which says so if it is not there
+    link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
+    copy_floor(log, target)
+    gone = Position(0)
+    for entry in log.entries(log.floor(), until):
+        here, there = (commit_file(path, entry.position) for path in (log.path, target))
+        if entry.position > markers[entry.lane]:
+            copy_without_rows(here, there)
+        elif _link_rows(log, entry, target):
+            link_or_copy(here, there)
+        else:
+            gone = entry.position
+            copy_without_rows(here, there, vacuumed=entry.rows)
+    # A copy of a copy has them from the first one.
+    gone = max(gone, min(log.vacuumed(), until))
+    if gone:
+        write_json(target / RETENTION_FILE, {"until": gone, "done": gone})
+    if until >= _INDEX_COMMITS_MIN:
+        open_table(target).create_checkpoint()
+
+
+def _link_rows(log: ChannelLog, entry: Entry, target: Path) -> bool:
+    """Link the files of a commit; tell whether they are there: no reader needs vacuumed ones."""
+    file = None
+    try:
+        for file in entry.files:
+            link_or_copy(log.path / file.path, target / file.path)
+    except FileNotFoundError:
+        assert file is not None
+        if entry.position > log.vacuumed():
+            raise ChannelDamaged(
+                f"the data file {file.path} of channel {log.path} is gone, with {file.rows} rows "
+                f"of commit {entry.position}, which the snapshot has. Nothing was restored. Put "
+                "the file back from a backup, or restore another snapshot"
+            ) from None
+        return False
+    return True

@@ -1,0 +1,179 @@
+"""A copy's part in the merge order: it chooses turns, or follows those that were chosen.
+
+Here the machine of `streamproof.protocols.merge_order` meets channels and the order log. A tuple of
+the machine is a turn: some commits of one lane, that is, of one input. What the leader sends its
+twin is a file that both see, so it is acknowledged once it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from streamproof.lang import Disabled
+from streamproof.protocols.merge_order import (
+    AcknowledgeLog,
+    Merger,
+    MergeStep,
+    SendChoice,
+    TakeAsLogged,
+    TakeFrom,
+    choose,
+    fold_in,
+    follow,
+    is_committed,
+    on_choice,
+    on_log_ack,
+    on_twin_failure,
+    take_over,
+)
+from streamproof.spark_bindings.channels.channel_log import ChannelLog
+from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
+from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.names import ChannelName, Position, Turn
+from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
+
+
+class Merging:
+    """The merger of one copy. Its caller holds a lock: batches and the copy's loop both step it.
+
+    Parameters
+    ----------
+    query, inputs, order : what is merged, from where, and as which log says
+    taken : turns that are in the copy's checkpoint
+    received : per input, the position up to which they have read
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        inputs: Mapping[ChannelName, ChannelLog],
+        order: OrderLog,
+        *,
+        taken: Turn,
+        received: Mapping[ChannelName, Position],
+    ) -> None:
+        self._query, self._inputs, self._order = query, inputs, order
+        self._lanes = list(inputs)
+        self._ends = {lane: received.get(lane, Position(0)) for lane in self._lanes}
+        self._merger = Merger(taken, taken, leads=False, alone=False)
+
+    @property
+    def leads(self) -> bool:
+        """Whether this copy chooses."""
+        return self._merger.leads
+
+    @property
+    def next(self) -> Turn:
+        """The turn that is taken next."""
+        return Turn(self._merger.merged)
+
+    def choose(self) -> bool:
+        """Choose the next turn, if this copy leads and a lane has something new; tell whether."""
+        choice = self._newest()
+        if choice is None:
+            return False
+        try:
+            step = choose(self._merger, choice.lane)
+        except Disabled:
+            return False
+        self._step(step, choice.end)
+        self._step(on_log_ack(self._merger, self._merger.merged))
+        return True
+
+    def take(self, turn: Turn, received: Mapping[ChannelName, Position]) -> None:
+        """Take a turn, as it was chosen.
+
+        Parameters
+        ----------
+        turn, received : its number, and per input the position up to which its batch has read
+
+        Raises
+        ------
+        InconsistentCut : if the batch did not read what the turn takes
+        PurgedCheckpoint : if the order log has lost the turn
+        """
+        if turn == self.next:  # else this copy has chosen it, and so taken it
+            for place in range(self._merger.logged, turn + 1):
+                self._step(on_choice(self._merger, place))
+            self._step(follow(self._merger))
+        read = {lane: received.get(lane, Position(0)) for lane in self._lanes}
+        if read != self._ends or turn != self.next - 1:
+            raise InconsistentCut(
+                f"batch {turn} of query {self._query.name!r} read up to {read}, but its turn ends "
+                f"at {self._ends}. The copies would differ. Run copies by streamproof run alone, "
+                "and never write to a pair's directory"
+            )
+
+    def is_committed(self, turn: Turn) -> bool:
+        """Tell whether the output of a turn may leave the pair."""
+        return is_committed(self._merger, turn + 1)
+
+    def on_twin_failure(self) -> None:
+        """Note that there is nobody to tell."""
+        self._merger, _ = on_twin_failure(self._merger)
+
+    def take_over(self) -> bool:
+        """Begin to lead, if the log is finished; tell whether this copy leads."""
+        if not self._merger.leads and self._order.choice(self.next) is None:
+            try:
+                self._merger, _ = take_over(self._merger)
+            except Disabled:
+                return False
+        return self._merger.leads
+
+    def fold_in(self) -> None:
+        """Note that there is a twin again, if this copy leads alone."""
+        try:
+            self._merger, _ = fold_in(self._merger)
+        except Disabled:
+            return
+
+    def _step(self, step: MergeStep[ChannelName], end: int = 0) -> None:
+        """Carry out what the machine answers, then put it into its next state.
+
+        Parameters
+        ----------
+        step, end : what the machine answered, and the end of what a lane gives, if one is chosen
+        """
+        merger, effects = step
+        for effect in effects:
+            match effect:
+                case SendChoice(place, lane):
+                    stands = self._order.settle(Turn(place), Choice(lane, Position(end)))
+                    # A leader that was replaced and wakes up may have been faster: its choice
+                    # stands, and is as good.
+                    self._ends[stands.lane] = stands.end
+                case TakeAsLogged(place):
+                    stands = self._require(Turn(place))
+                    self._ends[stands.lane] = stands.end
+                case TakeFrom():
+                    pass  # the copy's source reads the choice, once it is there
+                case AcknowledgeLog():
+                    pass  # both copies see the choice, so the leader knows without being told
+                case _:
+                    assert_never(effect)
+        self._merger = merger
+
+    def _newest(self) -> Choice | None:
+        """Give what the next lane with new commits has; lanes take turns."""
+        for _ in self._lanes:
+            lane = self._lanes.pop(0)
+            self._lanes.append(lane)
+            query, start = self._query, self._ends[lane]
+            end = self._inputs[lane].batch_end(
+                start, query.commits_per_batch_max, query.rows_per_batch_max
+            )
+            if end > start:
+                return Choice(lane, end)
+        return None
+
+    def _require(self, turn: Turn) -> Choice:
+        choice = self._order.choice(turn)
+        if choice is None:
+            raise PurgedCheckpoint(
+                f"the order log of query {self._query.name!r} no longer has turn {turn}. This copy "
+                "was away for so long that it cannot follow. Start it again while its twin runs: "
+                "it begins anew in the twin's state"
+            )
+        return choice

@@ -1,0 +1,69 @@
+"""The queries that run alone, in a pipeline that `streamproof run` runs: one driver for all."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from streamproof.spark_bindings.arguments import SECONDS_MIN, require_seconds
+from streamproof.spark_bindings.certificate import check_certificate
+from streamproof.spark_bindings.errors import WrongWiring
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.pairs import ProcessDirectory, check_as_declared
+from streamproof.spark_bindings.layout.process_lock import locked
+from streamproof.spark_bindings.names import Turn
+from streamproof.spark_bindings.pipelines.pipeline import PROTOCOL, Pipeline
+from streamproof.spark_bindings.pipelines.single_run import Run
+from streamproof.spark_bindings.session.session import check_session
+from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart
+
+
+def alone_directory(directory: PipelineDirectory) -> ProcessDirectory:
+    """Give the directory of the driver that runs a pipeline's queries without replicas."""
+    return ProcessDirectory(directory.path / "alone")
+
+
+def run_alone(
+    pipeline: Pipeline, spark: SparkSession, *, bound_seconds: float, stop: Event | None = None
+) -> None:
+    """Run the queries without replicas until it is told to stop, or one ends with an error.
+
+    Parameters
+    ----------
+    pipeline, spark : what is run, and a session as `spark_session` sets it up
+    bound_seconds : how long this process may be silent at most
+    stop : set by whoever wants it to end
+
+    Raises
+    ------
+    WrongWiring : if there is no such query, or one has run as a pair
+    WrongArgument : if the time of silence is no number of seconds
+    CopyRuns : if another process runs them
+    UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
+    """
+    require_seconds("run_alone", "bound_seconds", bound_seconds, SECONDS_MIN)
+    stop = stop or Event()
+    directory = PipelineDirectory.open(pipeline.path)
+    queries = [query for query in pipeline.queries if query.replicas == 1]
+    if not queries:
+        raise WrongWiring(
+            f"pipeline {pipeline.path} has no query without replicas, so nothing is to be run "
+            "alone. Run: streamproof run FILE.py"
+        )
+    for query in queries:
+        check_as_declared(directory, query)
+    check_certificate(PROTOCOL, waivable=False)
+    check_session(spark)
+    place = alone_directory(directory)
+    with locked(place, f"what has no replicas in {pipeline.path}"):
+        channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
+        run = Run(spark, directory, channels, queries, collected=pipeline.queries)
+        run.begin()
+        heart = Heart(place.beat)
+        try:
+            while not stop.wait(bound_seconds / BEATS_PER_BOUND):
+                run.raise_query_failure()
+                heart.beat(active=True, warm=True, turn=Turn(0))
+        finally:
+            run.stop()

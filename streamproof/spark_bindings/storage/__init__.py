@@ -1,0 +1,1 @@
+"""How bytes outlive a crash: JSON, parquet and Delta files, written, synced and read."""
