@@ -28,6 +28,7 @@ from streamproof.spark_bindings.storage.commit_lines import (
 )
 from streamproof.spark_bindings.storage.formats import FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import as_written, read_json
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.parquet_files import read_file
 from streamproof.spark_bindings.storage.synced_commits import SyncedCommits, commit_file
 
@@ -304,6 +305,5 @@ class ChannelLog:
 
 
 def committed_positions(channel: Path) -> list[Position]:
-    """List the commits of a channel, in no order."""
-    log = channel / "_delta_log"
-    return [Position(int(file.stem)) for file in log.glob("*.json") if file.stem.isdigit()]
+    """List the commits of a channel, in their order."""
+    return [Position(number) for number in NumberedFiles(channel / "_delta_log").numbers()]

@@ -21,6 +21,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json_once
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 
 MADE_KEY = "streamproof.made"
 NOTES_KEPT = 20
@@ -127,7 +128,7 @@ class BatchNotes:
     """
 
     def __init__(self, path: Path, query: str, kept: int = NOTES_KEPT) -> None:
-        self._path, self._query, self.kept = path, query, kept
+        self._batches, self._query, self.kept = NumberedFiles(path), query, kept
 
     def write(self, made: Made, position: Position | None, commit: str | None) -> None:
         """Note a batch whose rows are in the output channel. May be repeated.
@@ -141,7 +142,7 @@ class BatchNotes:
         ------
         FencedDriver : if another driver has noted it otherwise
         """
-        file, has_rows = self._file(made.batch), position is not None
+        file, has_rows = self._batches.file(made.batch), position is not None
         before = None if has_rows else self.read(BatchId(made.batch - 1))
         if before is not None:
             position, commit = before.position, before.commit
@@ -156,8 +157,8 @@ class BatchNotes:
         if not write_json_once(file, value):
             self.check(made)
         elif self.kept <= NOTES_KEPT or made.batch % NOTES_KEPT == 0:
-            for old in sorted(self._batches())[: -self.kept]:
-                self._file(old).unlink(missing_ok=True)
+            for old in self._batches.numbers()[: -self.kept]:
+                self._batches.remove(old)
 
     def check(self, made: Made) -> None:
         """Compare what a batch has read with what is noted of it, if something is.
@@ -168,11 +169,11 @@ class BatchNotes:
         """
         stands = self.read(made.batch)
         if stands is not None and stands.made != made:
-            raise made.disagrees(stands.made, self._query, self._file(made.batch))
+            raise made.disagrees(stands.made, self._query, self._batches.file(made.batch))
 
     def read(self, batch: BatchId) -> Note | None:
         """Read the note of a batch; None if it has none, or none any more."""
-        file = self._file(batch)
+        file = self._batches.file(batch)
         stored = read_json(file, life=str, received=dict, has_rows=bool, kept=int)
         if stored is None:
             return None
@@ -183,8 +184,8 @@ class BatchNotes:
 
     def newest(self) -> list[Note]:
         """Return the notes of the last batches, newest first."""
-        batches = sorted(self._batches(), reverse=True)[:NOTES_KEPT]
-        return [note for note in map(self.read, batches) if note is not None]
+        newest = map(BatchId, self._batches.numbers()[: -NOTES_KEPT - 1 : -1])
+        return [note for note in map(self.read, newest) if note is not None]
 
     def behind(self, batch: BatchId) -> Iterator[Note]:
         """Return the notes of the batches that followed one, as far as none is missing."""
@@ -193,10 +194,3 @@ class BatchNotes:
             if note is None:
                 return
             yield note
-
-    def _batches(self) -> list[BatchId]:
-        names = (file.stem for file in self._path.glob("*.json"))
-        return [BatchId(int(name)) for name in names if name.isdigit()]
-
-    def _file(self, batch: BatchId) -> Path:
-        return self._path / f"{batch}.json"

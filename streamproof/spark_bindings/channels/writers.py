@@ -9,13 +9,13 @@ here looks at a clock.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streamproof.spark_bindings.storage.file_locks import lock, try_lock
 from streamproof.spark_bindings.storage.forks import require_no_fork
 from streamproof.spark_bindings.storage.json_files import opening
 
@@ -35,7 +35,7 @@ def writing(channel: Path) -> Iterator[None]:
     require_no_fork()
     handle = _open(channel)
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
+        lock(handle, shared=True)
         yield
     finally:
         os.close(handle)
@@ -64,9 +64,7 @@ def _open(channel: Path) -> int:
 
 
 def _is_alone(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    is_alone = try_lock(handle)
+    if not is_alone:
         time.sleep(_PAUSE_SECONDS)
-        return False
-    return True
+    return is_alone

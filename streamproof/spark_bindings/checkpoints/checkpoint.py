@@ -39,6 +39,7 @@ from streamproof.spark_bindings.storage.json_files import (
     link_or_copy,
     read_json,
 )
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.state_files import (
     require_as_of,
     require_offsets_before,
@@ -106,7 +107,7 @@ class Checkpoint:
         """
         self._check_identity()
         for kind in ("offsets", "commits"):
-            for number in sorted(self._logged(kind))[-2:]:
+            for number in self._logged(kind)[-2:]:
                 try:
                     self._check_log(self.path / kind / str(number))
                 except DamagedFile as error:
@@ -157,12 +158,8 @@ class Checkpoint:
         )
 
     def _logged(self, kind: str) -> list[BatchId]:
-        """List the batches of which a log has a file, in no order."""
-        try:
-            names = os.listdir(self.path / kind)
-        except FileNotFoundError:  # or it is a copy's that is just replaced
-            return []
-        return [BatchId(int(name)) for name in names if name.isdigit()]
+        """List the batches of which a log has a file, in order; none while a copy is replaced."""
+        return [BatchId(number) for number in NumberedFiles(self.path / kind, "").numbers()]
 
     def offsets(self, batch_id: BatchId) -> list[Any]:
         """Read what each source of the plan has said at the end of a batch, in the plan's order.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from streamproof.spark_bindings.storage.json_files import (
     read_json,
     write_json,
 )
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.parquet_files import Written
 
 
@@ -52,7 +52,7 @@ class KeptOutputs:
     """
 
     def __init__(self, path: Path, channel: Path) -> None:
-        self._path, self._channel = path, channel
+        self._turns, self._channel = NumberedFiles(path), channel
 
     def keep(self, output: Output) -> None:
         """Write down an output whose files are written. May be repeated."""
@@ -65,25 +65,21 @@ class KeptOutputs:
             "marker": output.marker,
             "received": dict(output.received),
         }
-        write_json(self._file(output.turn), stored)
+        write_json(self._turns.file(output.turn), stored)
 
     def output(self, turn: Turn) -> Output | None:
         """Give what is kept of a turn."""
-        stored = read_json(self._file(turn), files=list, digest=str)
+        stored = read_json(self._turns.file(turn), files=list, digest=str)
         if stored is None:
             return None
-        with as_written(self._file(turn)):
+        with as_written(self._turns.file(turn)):
             files = tuple(Written(*file) for file in stored["files"])
             received = stored.get("received", {})
             return Output(turn, files, stored["digest"], stored.get("marker"), received)
 
     def turns(self) -> list[Turn]:
         """List the turns of which something is kept, in order."""
-        if not self._path.is_dir():
-            return []
-        names = (name.partition(".") for name in os.listdir(self._path))
-        numbers = (int(stem) for stem, _, end in names if end == "json" and stem.isdigit())
-        return [Turn(number) for number in sorted(numbers)]
+        return [Turn(number) for number in self._turns.numbers()]
 
     def forget(self, turn: Turn, delivered: Iterable[str]) -> None:
         """Forget a turn; of its files, those that were delivered stay.
@@ -94,7 +90,7 @@ class KeptOutputs:
         """
         output = self.output(turn)
         if output is not None:
-            self._file(turn).unlink(missing_ok=True)
+            self._turns.remove(turn)
             self.drop(output, delivered)
 
     def drop(self, output: Output, delivered: Iterable[str] = ()) -> None:
@@ -126,6 +122,3 @@ class KeptOutputs:
             except FileExistsError:
                 pass  # an earlier catch-up was cut short
             target.keep(replace(output, files=tuple(files)))
-
-    def _file(self, turn: Turn) -> Path:
-        return self._path / f"{turn}.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TextIO
 from streamproof.disk import make_directory
 from streamproof.spark_bindings.errors import CopyRuns
 from streamproof.spark_bindings.layout.pairs import ProcessDirectory
+from streamproof.spark_bindings.storage.file_locks import try_lock
 from streamproof.spark_bindings.storage.json_files import opening
 
 
@@ -34,13 +34,11 @@ def locked(
     with opening(own.lock):
         opened = own.lock.open("a", encoding="utf-8")
     with opened as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(file):
             raise CopyRuns(
                 f"{what} is run by process {own.lock.read_text()}, "
                 f"which may be frozen. Two would {harm}. End that one first"
-            ) from None
+            )
         with opening(own.lock):
             file.truncate(0)
             file.write(str(os.getpid()))
@@ -55,8 +53,4 @@ def holder(own: ProcessDirectory) -> int | None:
     with opening(own.lock):
         opened = own.lock.open(encoding="utf-8")
     with opened as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return int(file.read() or 0)
-    return None
+        return None if try_lock(file, shared=True) else int(file.read() or 0)

@@ -8,7 +8,6 @@ installed anew, for then Java passes the old archive over without a word.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -24,6 +23,7 @@ from streamproof.cache import cache_directory
 from streamproof.disk import sync_file
 from streamproof.spark_bindings.session.java import java_build, java_home
 from streamproof.spark_bindings.session.spark_home import spark_home
+from streamproof.spark_bindings.storage.file_locks import lock
 
 # The wide stack is `spark_session`'s own; a session that is to be there soon has one collector.
 FIRST_COMPILER = "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -56,8 +56,8 @@ def class_archive() -> Path | None:
     if archive.is_file():
         return archive
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with (archive.parent / f"{place}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # copies that start at once wait for the one that makes it
+    with (archive.parent / f"{place}.lock").open("w") as file:
+        lock(file)  # copies that start at once wait for the one that makes it
         if not archive.is_file():
             if not _make(archive):
                 return None

@@ -15,6 +15,7 @@ from streamproof.spark_bindings.storage.json_files import (
     read_json,
     write_json,
 )
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 
 RunRecorders: TypeAlias = Map[SnapshotId, Recorder[LaneName]]
 """One process's recorders, by the ids of the snapshots that it takes part in at the moment."""
@@ -35,15 +36,15 @@ class RecorderFiles:
     """
 
     def __init__(self, path: Path, inputs: Iterable[LaneName]) -> None:
-        self._path = path
+        self._steps = NumberedFiles(path)
         self._channels: Domain[LaneName] = Domain.of("channel", tuple(inputs))
 
     def before(self, step: BatchId) -> RunRecorders:
         """Give the recorders that a step starts from."""
-        earlier = [number for number in self._steps() if number < step]
+        earlier = [number for number in self._steps.numbers() if number < step]
         if not earlier:
             return _recorders({})
-        file = self._file(max(earlier))
+        file = self._steps.file(max(earlier))
         stored = read_json(file) or {}
         with as_written(file):
             return _recorders({SnapshotId(name): self._load(part) for name, part in stored.items()})
@@ -52,9 +53,9 @@ class RecorderFiles:
         """Write down what a step made of the recorders, if it changed them. May be repeated."""
         if recorders == self.before(step):
             return
-        write_json(self._file(step), {name: _dump(part) for name, part in recorders.items()})
-        for number in sorted(self._steps())[:-_FILES_KEPT]:
-            self._file(number).unlink(missing_ok=True)
+        write_json(self._steps.file(step), {name: _dump(part) for name, part in recorders.items()})
+        for number in self._steps.numbers()[:-_FILES_KEPT]:
+            self._steps.remove(number)
 
     def copy_as_of(self, step: BatchId, target: Path) -> None:
         """Give a process that begins behind a step the recorders of this one, at a directory.
@@ -63,12 +64,13 @@ class RecorderFiles:
         ------
         FileNotFoundError : if this one has gone on, and removed them
         """
-        steps = self._steps()
+        steps = self._steps.numbers()
         newest = max((number for number in steps if number <= step), default=None)
         if newest is not None:
-            link_or_copy(self._file(newest), target / self._file(newest).name)
+            file = self._steps.file(newest)
+            link_or_copy(file, target / file.name)
         elif len(steps) >= _FILES_KEPT:
-            raise FileNotFoundError(f"{self._path} has no recorders as of {step} any more")
+            raise FileNotFoundError(f"{self._steps.path} has no recorders as of {step} any more")
 
     def with_snapshots(
         self, recorders: RunRecorders, snapshots: Iterable[SnapshotId]
@@ -91,16 +93,6 @@ class RecorderFiles:
             closed=Map.build(self._channels, lambda channel: bool(closed[channel])),
             log=Map.build(self._channels, lambda channel: int(log[channel])),
         )
-
-    def _steps(self) -> list[BatchId]:
-        if not self._path.is_dir():
-            return []
-        return [
-            BatchId(int(file.stem)) for file in self._path.glob("*.json") if file.stem.isdigit()
-        ]
-
-    def _file(self, step: BatchId) -> Path:
-        return self._path / f"{step}.json"
 
 
 def _recorders(parts: dict[SnapshotId, Recorder[LaneName]]) -> RunRecorders:

@@ -7,13 +7,13 @@ believe to lead, one makes the choice and the other finds it.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.disk import sync_files
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.storage.json_files import read_json, write_json_once
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class OrderLog:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._turns = NumberedFiles(path)
 
     def begin(self, lane: ChannelName) -> None:
         """Make the first choice, to take nothing: Spark's batch 0 comes before there is anything.
@@ -44,14 +44,14 @@ class OrderLog:
 
     def choice(self, turn: Turn) -> Choice | None:
         """Give what a turn takes; None if it was not chosen, or was removed."""
-        stored = read_json(self._file(turn), lane=str, end=int)
+        stored = read_json(self._turns.file(turn), lane=str, end=int)
         if stored is None:
             return None
         return Choice(ChannelName(stored["lane"]), Position(stored["end"]))
 
     def settle(self, turn: Turn, choice: Choice) -> Choice:
         """Make a choice, and give it; or give the one that was made before."""
-        if write_json_once(self._file(turn), {"lane": choice.lane, "end": choice.end}):
+        if write_json_once(self._turns.file(turn), {"lane": choice.lane, "end": choice.end}):
             return choice
         stands = self.choice(turn)
         assert stands is not None  # the newest choice is never removed
@@ -64,28 +64,19 @@ class OrderLog:
         ------
         DiskFailed : if the disk did not take it
         """
-        sync_files([self._file(turn)])
+        sync_files([self._turns.file(turn)])
 
     def has_from(self, turn: Turn) -> bool:
         """Tell whether a copy that takes this turn next finds every choice from there on."""
-        turns = self._turns()
+        turns = self._turns.numbers()
         return set(range(turn, max(turns, default=-1) + 1)) <= set(turns)
 
     def count_from(self, turn: Turn) -> int:
         """Count the choices from a turn on."""
-        return sum(chosen >= turn for chosen in self._turns())
+        return sum(chosen >= turn for chosen in self._turns.numbers())
 
     def remove_before(self, turn: Turn) -> None:
         """Remove the choices that neither copy will need."""
-        for old in self._turns():
+        for old in self._turns.numbers():
             if old < turn:
-                self._file(Turn(old)).unlink(missing_ok=True)
-
-    def _turns(self) -> list[int]:
-        if not self._path.is_dir():
-            return []
-        names = (name.partition(".") for name in os.listdir(self._path))
-        return [int(stem) for stem, _, end in names if end == "json" and stem.isdigit()]
-
-    def _file(self, turn: Turn) -> Path:
-        return self._path / f"{turn}.json"
+                self._turns.remove(old)

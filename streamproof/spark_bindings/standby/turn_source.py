@@ -7,7 +7,6 @@ behind it, unless the turn is its own, and then there is no batch yet.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pyspark.sql.types import StructType
 from streamproof.spark_bindings.channels.source import ChannelReader, ChannelSource
 from streamproof.spark_bindings.names import Position, Turn
 from streamproof.spark_bindings.standby.order_log import OrderLog
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 
 TURN_SOURCE_NAME = "streamproof_turn"
 
@@ -34,9 +34,8 @@ class TurnReader(ChannelReader):
 
     def _turn(self) -> Turn:
         # Spark writes a batch's offsets before it runs, and asks for those of the next one after.
-        offsets = Path(self._checkpoint, "offsets")
-        names = os.listdir(offsets) if offsets.is_dir() else []
-        return Turn(max((int(name) for name in names if name.isdigit()), default=-1) + 1)
+        newest = NumberedFiles(Path(self._checkpoint, "offsets"), "").newest()
+        return Turn(0 if newest is None else newest + 1)
 
 
 class TurnSource(ChannelSource):

@@ -23,6 +23,7 @@ from streamproof.disk import (
 from streamproof.spark_bindings.errors import DamagedFile, first_line
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 
 
@@ -90,9 +91,7 @@ def create_table(path: Path, schema: pa.Schema, partition_by: Sequence[str]) -> 
 
 def _damaged(path: Path, what: str) -> DamagedFile:
     log = path / "_delta_log"
-    newest = commit_file(
-        path, max((int(file.stem) for file in log.glob("*.json") if file.stem.isdigit()), default=0)
-    )
+    newest = commit_file(path, NumberedFiles(log).newest() or 0)
     way_out = f"Restore {log} from a backup"
     if newest.name > commit_file(path, 0).name and _is_cut(newest):
         # Whoever goes on from a commit, or says that it is there, has synced it.

@@ -17,7 +17,7 @@ from unittest import mock
 import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
-from streamproof.spark_bindings.checkpoints import continuation
+from streamproof.spark_bindings.pipelines import continuation
 from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
 from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful
 from streamproof.spark_bindings.errors import LostFiles
