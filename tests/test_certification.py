@@ -23,7 +23,7 @@ from streamproof.checker.mutation import MutationReport
 from streamproof.models.registry import UnknownModel
 from streamproof.protocols import chandy_lamport
 from streamproof.spark_bindings.certificate import check_certificate
-from tests.test_verification import small_report
+from tests.support.reports import small_report
 
 NAME = "chandy_lamport"
 

@@ -6,7 +6,6 @@ committed certificate with what it speaks of.
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import json
 import multiprocessing
@@ -18,42 +17,12 @@ import pytest
 
 from streamproof.certification import basis_of, certify, stale_parts
 from streamproof.certified.record import DIRECTORY_VARIABLE, read_record
-from streamproof.checker import check
-from streamproof.checker.mutation import MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
 from streamproof.models import registry
-from streamproof.models.mutants.chandy_lamport import MUTANTS
 from streamproof.models.registry import UnknownModel, protocol_module, protocol_names
-from streamproof.models.sizes import at_size
 from streamproof.models.verdict import ExitCode
-from streamproof.proofs.find import find_invariant
-from streamproof.proofs.induction import prove
 from streamproof.protocols import chandy_lamport
-from streamproof.translation import validate_protocol
-from streamproof.verification import ProtocolReport, model_files, verify_protocols
-from tests.quick import leave_out_validation
-
-
-@functools.cache
-def small_report() -> ProtocolReport:
-    """Verify Chandy-Lamport as `verify_protocol` does, at its smallest size and one mutant."""
-    model_class = registry.find("chandy_lamport")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        leave_out_validation(monkeypatch)
-        report = check(at_size(model_class, model_class.sizes["small"]), liveness=False)
-        mutants = tuple(
-            run_mutants(MUTANTS[1:2], original_of=lambda _: model_class, build=at_size, limits=None)
-        )
-        proof = prove(find_invariant("chandy_lamport"))
-    return ProtocolReport(
-        "chandy_lamport",
-        protocol_digest(chandy_lamport),
-        (("ChandyLamport", "small", report),),
-        MutationReport("chandy_lamport", mutants),
-        proof,
-        validate_protocol(chandy_lamport),
-        1.0,
-    )
+from streamproof.verification import model_files, verify_protocols
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,17 @@ import itertools
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import pytest
 
 from streamproof.checker import check, orders
-from streamproof.lang import Domain, Element, Model, require
+from streamproof.lang import Domain, Element, require
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init
 from streamproof.models.verdict import Status
-
-LETTERS = frozenset("abc")
+from tests.checker.support.ordered import State, Takes, first_of, kind
 
 
 class P(Element): ...
@@ -30,44 +28,6 @@ class Colour(Enum):
     GREEN = 3
 
 
-@dataclass(frozen=True)
-class State:
-    left: frozenset[Any]
-    taken: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Takes(Model[State]):
-    """Takes letters out of a set; each kind of it is told how to choose."""
-
-    names: frozenset[str] = LETTERS
-
-    @init
-    def start(self) -> State:
-        return State(frozenset("abcde"))
-
-    @action
-    def take(self, s: State) -> State:
-        require(s.left)
-        x = self.chosen(s)
-        return State(s.left - {x}, (*s.taken, x))
-
-    def chosen(self, s: State) -> Any:
-        return min(s.left)
-
-    @always
-    def fine(self, s: State) -> bool:
-        return len(s.taken) < 6
-
-    @final
-    def end(self, s: State) -> bool:
-        return not s.left
-
-
-def kind(chosen: Any, name: str = "chosen") -> Any:
-    return dataclass(frozen=True)(type("Kind", (Takes,), {name: chosen}))
-
-
 def middle(s: frozenset[Any]) -> Any:
     return list(s)[len(s) // 2]
 
@@ -75,12 +35,6 @@ def middle(s: frozenset[Any]) -> Any:
 def popped(s: frozenset[Any]) -> Any:
     members = list(s)
     return members.pop()
-
-
-def first_of(s: frozenset[Any]) -> Any:
-    for x in s:
-        return x
-    return None
 
 
 def unpacked(s: frozenset[Any]) -> Any:

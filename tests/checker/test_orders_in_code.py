@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamproof.lang.impure import ImpureModel, require_pure
-from tests.checker.test_orders import LETTERS, State, first_of, kind
+from tests.checker.support.ordered import LETTERS, State, first_of, kind
 
 
 class Holder:

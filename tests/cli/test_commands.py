@@ -9,12 +9,11 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 from streamproof.checker.engines import engine_of
-from streamproof.cli.app import app
 from streamproof.cli.render import PIPED_WIDTH
 from streamproof.models.verdict import ExitCode
+from tests.cli.support.commands import run
 
 EXAMPLE = "examples/two_phase_commit.py"
 MODELS = """
@@ -105,12 +104,6 @@ def file(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("models") / "model.py"
     path.write_text(MODELS, encoding="utf-8")
     return str(path)
-
-
-def run(*arguments: str):
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def run_json(*arguments: str):

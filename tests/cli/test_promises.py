@@ -6,7 +6,7 @@ import re
 import shlex
 
 from streamproof.models.verdict import ExitCode
-from tests.cli.test_commands import run
+from tests.cli.support.commands import run
 
 TWO_PROMISES = """
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from streamproof.cli.app import app
 from streamproof.cli.spark_examples import SparkExample
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings.certificate import SignedBy, check_certificate
-from tests.test_verification import small_report
+from tests.support.reports import small_report
 
 TOY = "tests/proofs/toy.py"
 

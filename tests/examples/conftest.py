@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.driver import test_session
+from tests.spark.support.driver import test_session
 from tests.stamped import present_certificates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

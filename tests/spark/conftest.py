@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.driver import test_session
+from tests.spark.support.driver import test_session
 from tests.stamped import present_certificates
 
 

@@ -19,8 +19,8 @@ from streamproof.checker.progress import ignore
 from streamproof.lang import Domain, Map, Model, action, always, final, init, require
 from streamproof.models import registry
 from streamproof.models.verdict import Status
-from tests.checker.native.test_agreement import agree
-from tests.checker.native.test_symmetry import Room, Worker, works
+from tests.checker.native.support.agreement import agree
+from tests.checker.native.support.works import Room, Worker, works
 
 
 @dataclass(frozen=True)

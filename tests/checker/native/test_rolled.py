@@ -30,8 +30,8 @@ from streamproof.lang.model import (
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from tests.checker.native.random_models import random_models
-from tests.checker.native.test_agreement import KINDS, agree, agree_at_random
-from tests.checker.native.test_symmetry import works
+from tests.checker.native.support.agreement import KINDS, agree, agree_at_random
+from tests.checker.native.support.works import works
 from tests.strategies import SHRINKING
 
 

@@ -26,7 +26,7 @@ from streamproof.spark_bindings.snapshots.commands import remove_snapshot
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import Engine, EngineRefused, load, no_executors
 from tests.spark.faults.tape import Tape
-from tests.spark.pipelines import Tokens, chain, tokens
+from tests.spark.support.pipelines import Tokens, chain, tokens
 
 SOURCE, MIDDLE, SINK = map(ChannelName, ("source", "middle", "sink"))
 PLACE = "original"

@@ -22,7 +22,7 @@ import pyarrow as pa
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channels.source import ChannelReader
 from streamproof.spark_bindings.names import BatchId
-from tests.spark.pipelines import Tokens
+from tests.spark.support.pipelines import Tokens
 
 OnBatch = Callable[[Any, BatchId], None]
 

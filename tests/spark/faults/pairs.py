@@ -17,7 +17,6 @@ from unittest import mock
 import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
-from streamproof.spark_bindings.pipelines import continuation
 from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
 from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful
 from streamproof.spark_bindings.errors import LostFiles
@@ -25,6 +24,7 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.pipelines import continuation
 from streamproof.spark_bindings.standby import catch_up, copy_run
 from streamproof.spark_bindings.standby.digest import HASH_COLUMN
 from streamproof.spark_bindings.standby.heartbeat import Watch
@@ -43,7 +43,7 @@ from tests.spark.faults.chains import (
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import Engine, EngineRefused, Rows, load, no_executors
 from tests.spark.faults.tape import Tape
-from tests.spark.pipelines import TOKEN, Tokens, seen
+from tests.spark.support.pipelines import TOKEN, Tokens, seen
 
 PLACE = "original"
 COMMITS = 4

@@ -6,73 +6,14 @@ synced is lost in part, in any order. See `disk` for what is assumed, `tape` for
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.spark.faults import chains, pairs, searches, tables
-from tests.spark.faults.crashes import Check, Report, crash, points, record
+from tests.spark.faults.crashes import Report, crash, points, record
 from tests.spark.faults.disk import Crash
 from tests.spark.faults.tape import Tape
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What is done, what must hold behind a crash, and what stands in for Spark.
-
-    Attributes
-    ----------
-    each : how many operations there are from one crash to the next, in the fast test
-    lossy : kinds of loss that the slow test tries at each operation; they take turns
-    points_min : crashes that the slow test tries at least
-    refusals : that a loss of power may bring, beside those that say which file to delete
-    """
-
-    work: Callable[[Tape], None]
-    check: Check
-    without_spark: Callable[[], AbstractContextManager[None]]
-    each: int
-    lossy: int
-    points_min: int
-    refusals: frozenset[str]
-
-
-SPARK_S_OWN = frozenset({"EngineRefused", "LostFiles"})
-"""Spark does not go on without the newest state, which it does not sync: see docs/crashes.md."""
-
-WORKLOADS = {
-    "pipeline": Workload(
-        *(chains.work, chains.check, chains.without_spark),
-        each=43,
-        lossy=2,
-        points_min=1200,
-        refusals=SPARK_S_OWN,
-    ),
-    "pair": Workload(
-        *(pairs.work, pairs.check, pairs.without_spark),
-        each=197,
-        lossy=1,
-        points_min=1000,
-        refusals=SPARK_S_OWN,
-    ),
-    "table": Workload(
-        *(tables.work, tables.check, tables.without_spark),
-        each=7,
-        lossy=6,
-        points_min=300,
-        refusals=frozenset(),
-    ),
-    "search": Workload(
-        *(searches.work, searches.check, searches.small_rounds),
-        each=7,
-        lossy=3,
-        points_min=120,
-        refusals=frozenset(),
-    ),
-}
+from tests.spark.faults.workloads import WORKLOADS, Workload
 
 
 def run(workload: Workload, tape: Tape, place: Path, **how: int) -> Report:

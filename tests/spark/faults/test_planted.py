@@ -26,7 +26,7 @@ from streamproof.spark_bindings.storage import json_files, parquet_files
 from streamproof.spark_bindings.storage.synced_commits import SyncedCommits
 from streamproof.spark_bindings.sunion import owned_table, table_files
 from tests.spark.faults.crashes import Report, crash, record
-from tests.spark.faults.test_crashes import WORKLOADS
+from tests.spark.faults.workloads import WORKLOADS
 
 Planted = Callable[[], AbstractContextManager[Any]]
 

@@ -16,7 +16,7 @@ from streamproof.spark_bindings import Replay
 from tests.spark.faults.chains import Appended, Completed, Lost, Requested, check_kept
 from tests.spark.faults.crashes import Report, crash
 from tests.spark.faults.tape import Tape
-from tests.spark.pipelines import chain, deficits, feed, is_done
+from tests.spark.support.pipelines import chain, deficits, feed, is_done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 PLACE = "original"

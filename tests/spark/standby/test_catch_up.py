@@ -13,7 +13,7 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
 from streamproof.spark_bindings.standby.heartbeat import Heart
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
-from tests.spark.standby import giver
+from tests.spark.standby.support import giver
 
 BOUND = 0.2
 

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from tests.spark.standby import chaos
-from tests.spark.standby.chaos import (
+from tests.spark.standby.support import chaos
+from tests.spark.standby.support.chaos import (
     AT_ONCE,
     FREEZES,
     IN_CATCH_UP,

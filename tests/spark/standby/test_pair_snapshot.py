@@ -12,87 +12,29 @@ from threading import Event
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, Snapshot, SnapshotStatus
-from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings import Pipeline, Replay, Snapshot, SnapshotStatus
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.output_buffer import Output
-from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory, pairs_of
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, pairs_of
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
     Position,
-    ProcessName,
-    QueryName,
-    SnapshotId,
     Turn,
 )
-from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
 from streamproof.spark_bindings.snapshots.collector import Collector
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
-from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.copy_run import run_copy
-from streamproof.spark_bindings.storage.parquet_files import write_file
-from tests.spark.handmade import batch, spark_checkpoint, write
-from tests.spark.standby import copies
-from tests.spark.standby.copies import feed, is_complete
-from tests.spark.waiting import await_that
+from tests.spark.standby.support import copies
+from tests.spark.standby.support.copies import feed, is_complete
+from tests.spark.standby.support.pair_snapshots import client_of, output, parted, record
+from tests.spark.support.handmade import batch, spark_checkpoint, write
+from tests.spark.support.waiting import await_that
 
 A, B = ChannelName("a"), ChannelName("b")
-
-
-def same(rows: DataFrame) -> DataFrame:
-    return rows
-
-
-def parted(path: Path) -> Pipeline:
-    """Two pairs share the work of one query, and a third pair reads what they write."""
-    return Pipeline(
-        path,
-        channels={"a": "x long", "b": "x long", "c": "x long"},
-        queries=[
-            Query("q", ("a",), "b", plan=same, replicas=2, partitions=2, partition_by="x"),
-            Query("r", ("b",), "c", plan=same, replicas=2),
-        ],
-    )
-
-
-def client_of(pipeline: Pipeline, query: int, partition: int) -> ChannelClient:
-    pair = Pair(pipeline.queries[query], partition)
-    channel = pipeline.channel(pair.query.output)
-    client = ChannelClient(channel, pair, Copy.A, PipelineDirectory.open(pipeline.path).id)
-    assert client.take_over(1)
-    return client
-
-
-def output(channel: Channel, turn: int, *numbers: int, marker: SnapshotId | None = None) -> Output:
-    rows = pa.table({"x": pa.array(numbers, pa.int64())}, schema=channel.schema)
-    written = write_file(channel.path, f"t-{turn}", channel.schema, iter(rows.to_batches()))
-    return Output(Turn(turn), () if written is None else (written,), "", marker)
-
-
-def record(pipeline: Pipeline, process: str, channel: str, *ends: int) -> list[SnapshotId]:
-    """Let a pair record what it reads in batches that end so; give the markers that it sends."""
-    directory = PipelineDirectory.open(pipeline.path)
-    place = directory.query_path(QueryName(process)) / "A"
-    checkpoint = spark_checkpoint(place / "checkpoint", last=len(ends) - 1)
-    for number, end in enumerate(ends):
-        offset = json.dumps({"channel": channel, "position": end})
-        write(checkpoint.path / f"offsets/{number}", f"v1\n{{}}\n{offset}")
-    recording = Recording(
-        ProcessName(process),
-        place,
-        checkpoint,
-        inputs={ChannelName(channel): pipeline.channel(channel)},
-        snapshots=directory.snapshots,
-    )
-    sent: list[SnapshotId] = []
-    for number, end in enumerate(ends):
-        recording.on_batch(batch(number), {ChannelName(channel): Position(end)}, sent.append)
-    return sent
 
 
 def collect(pipeline: Pipeline) -> Snapshot:

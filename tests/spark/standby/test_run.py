@@ -19,16 +19,16 @@ from streamproof.spark_bindings.snapshots.vacuum import vacuum
 from streamproof.spark_bindings.standby.copy_run import find_pair
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
-from tests.spark.standby import command, copies
-from tests.spark.standby.copies import beats_of, feed, is_complete
-from tests.spark.waiting import SECONDS_MAX, await_that
+from tests.spark.standby.support import command, copies
+from tests.spark.standby.support.copies import beats_of, feed, is_complete
+from tests.spark.support.waiting import SECONDS_MAX, await_that
 
 NO_SESSION = """from pyspark.errors import PySparkRuntimeError
 
 raise PySparkRuntimeError(errorClass="SESSION_OR_CONTEXT_NOT_EXISTS", messageParameters={})
 """
 """What `@F.udf("long")` ends in where there is no session."""
-FILE = "from pathlib import Path\nfrom tests.spark.standby import copies\n\n"
+FILE = "from pathlib import Path\nfrom tests.spark.standby.support import copies\n\n"
 
 
 def write(path: Path, text: str) -> str:

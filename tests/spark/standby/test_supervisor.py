@@ -32,9 +32,9 @@ from streamproof.spark_bindings.layout.process_lock import holder, locked
 from streamproof.spark_bindings.standby import child_process
 from streamproof.spark_bindings.standby.heartbeat import Watch
 from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
-from tests.spark.standby import copies, fake_copy
-from tests.spark.standby.supervised import Supervised
-from tests.spark.waiting import await_that
+from tests.spark.standby.support import copies, fake_copy
+from tests.spark.standby.support.supervised import Supervised
+from tests.spark.support.waiting import await_that
 
 BOUND = 0.5
 FOREVER = -1
@@ -54,7 +54,7 @@ def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[S
         code, beats = ends(copy)
         beat = path / "queries" / pair.name / copy.value / "beat.json"
         beat.parent.mkdir(parents=True, exist_ok=True)
-        program = [sys.executable, "-m", "tests.spark.standby.fake_copy"]
+        program = [sys.executable, "-m", "tests.spark.standby.support.fake_copy"]
         return [*program, str(beat), str(code), str(beats)]
 
     supervisor = Supervisor(pipeline, command, BOUND)

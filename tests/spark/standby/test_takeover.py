@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from tests.spark.standby import copies
-from tests.spark.standby.copies import await_in_step, await_primary, pair_run
-from tests.spark.waiting import SECONDS_MAX, await_that
+from tests.spark.standby.support import copies
+from tests.spark.standby.support.copies import await_in_step, await_primary, pair_run
+from tests.spark.support.waiting import SECONDS_MAX, await_that
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

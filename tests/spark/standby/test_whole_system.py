@@ -15,9 +15,9 @@ from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import LaneName
-from tests.spark.standby import command, copies
-from tests.spark.standby.copies import feed, is_complete
-from tests.spark.waiting import SECONDS_MAX, await_that
+from tests.spark.standby.support import command, copies
+from tests.spark.standby.support.copies import feed, is_complete
+from tests.spark.support.waiting import SECONDS_MAX, await_that
 
 
 @pytest.mark.slow

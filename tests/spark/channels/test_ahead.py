@@ -1,0 +1,127 @@
+"""A reader that is ahead of its channel is refused; nobody waits for it, and it is never behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.errors import (
+    ChannelDamaged,
+    NotRunning,
+    QueryFailed,
+    StillBusy,
+)
+from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.names import Position, QueryName
+from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.storage.synced_commits import commit_file
+from tests.spark.support.lives import checkpoint, feed, lose, offset, two
+from tests.spark.support.waiting import SECONDS_MAX
+
+
+@contextmanager
+def without(channel: Channel, *positions: int) -> Iterator[None]:
+    """Let commits of a channel disappear for a while."""
+    files = [commit_file(channel.path, Position(position)) for position in positions]
+    kept = [file.read_bytes() for file in files]
+    lose(channel, *positions)
+    yield
+    for file, content in zip(files, kept, strict=True):
+        file.write_bytes(content)
+
+
+@pytest.fixture
+def ahead(tmp_path: Path) -> Pipeline:
+    """Give a pipeline whose query has read three commits of a, two of which are gone, and no b."""
+    made = two(tmp_path / "p")
+    a, b = made.channel("a"), made.channel("b")
+    feed(a, 1, 2, 3)
+    feed(b, 10)
+    place = PipelineDirectory.open(made.path).query_path(QueryName("q"))
+    checkpoint(place / "checkpoint", [offset(a, 3), offset(b, 0)])
+    lose(a, 2, 3)
+    return two(made.path)
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
+    """Let a start be refused, once it may; give what tells of it, and what allows it."""
+    begun, may = Event(), Event()
+
+    def plan(*_: Any) -> None:
+        begun.set()
+        assert may.wait(20)
+        raise ChannelDamaged("it is refused")
+
+    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(single_run.Run, "_plan", plan)
+    monkeypatch.setattr(
+        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+    )
+    yield begun, may
+    may.set()
+
+
+def test_while_it_starts_it_is_not_behind_and_hides_nothing_of_another_input(
+    ahead: Pipeline, refused: tuple[Event, Event]
+) -> None:
+    said: list[Exception] = []
+
+    def start() -> None:
+        try:
+            ahead.start(None)  # type: ignore[arg-type]
+        except ChannelDamaged as error:
+            said.append(error)
+
+    starting = Thread(target=start)
+    starting.start()
+    assert refused[0].wait(20)
+    status = ahead.status()["q"]
+    assert (status.received, status.behind, status.running) == ({"a": 3, "b": 0}, 1, False)
+    with pytest.raises(StillBusy, match=r"after 0.1 s; commits left per query: {'q': 1}"):
+        ahead.await_idle(0.1)
+    refused[1].set()
+    starting.join()
+    assert len(said) == 1
+    for call in (ahead.status, lambda: ahead.await_idle(0.1)):
+        with pytest.raises(NotRunning, match="is not running"):
+            call()
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_the_newest_commits_disappear_while_the_reader_is_down_or_runs(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = two(tmp_path / "p")
+    a = made.channel("a")
+    feed(a, 1, 2, 3)
+    with made.start(spark):
+        made.await_idle(SECONDS_MAX)
+    with without(a, 2, 3):
+        again = two(made.path)
+        with pytest.raises(ChannelDamaged, match="read up to commit 3, but the newest in .* is 1"):
+            again.start(spark)
+        for call in (again.status, lambda: again.await_idle(SECONDS_MAX)):
+            with pytest.raises(NotRunning):
+                call()
+    with again.start(spark):
+        again.await_idle(SECONDS_MAX)
+        with without(a, 2, 3):
+            with pytest.raises(QueryFailed, match="has lost commits"):
+                again.await_idle(SECONDS_MAX)
+            status = again.status()["q"]
+            assert (status.behind, status.running) == (0, False)
+            assert "has lost commits" in status.failure
+    feed(a, 4)
+    with again.start(spark):
+        again.await_idle(SECONDS_MAX)
+    assert sorted(again.channel("c").rows()["x"].to_pylist()) == [1, 2, 3, 4]

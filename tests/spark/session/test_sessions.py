@@ -1,0 +1,272 @@
+"""Sessions of all kinds: a second one in a JVM works, others are refused with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamproof.spark_bindings import Pipeline, Query, spark_session
+from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.errors import (
+    NotRunning,
+    UnsuitableSession,
+    WrongArgument,
+    WrongWiring,
+)
+from streamproof.spark_bindings.names import ChannelName
+from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.session import shared_files
+from streamproof.spark_bindings.session.session import check_session
+from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.storage.schema import stored_schema
+
+CHANNELS = {"a": "x long", "b": "x long", "c": "x long"}
+
+
+def pipeline_at(
+    path: Path, plan: Any = lambda rows: rows, inputs: tuple[str, ...] = ("a",)
+) -> Pipeline:
+    query = Query("q", inputs=inputs, output="b", plan=plan)
+    return Pipeline(path, channels=CHANNELS, queries=[query])
+
+
+class ConnectSession:
+    """What a session of Spark Connect looks like from outside."""
+
+    conf: dict[str, str] = {}
+
+
+ConnectSession.__module__ = "pyspark.sql.connect.session"
+
+
+def test_a_session_of_spark_connect_is_refused(tmp_path: Path) -> None:
+    session: Any = ConnectSession()
+    for call in (pipeline_at(tmp_path / "p").start, check_session):
+        with pytest.raises(UnsuitableSession, match="Spark Connect.*SPARK_REMOTE"):
+            call(session)
+    Channel.create(tmp_path / "c", stored_schema("x long", "it"))
+    with pytest.raises(UnsuitableSession, match="Spark Connect"):
+        Channel(tmp_path / "c", ChannelName("c"), pipeline="p").stream(session)
+
+
+@pytest.mark.parametrize("wrong", [None, "local", object()])
+def test_what_is_no_session_is_refused(tmp_path: Path, wrong: Any) -> None:
+    with pytest.raises(WrongArgument, match="was given as the Spark session"):
+        pipeline_at(tmp_path / "p").start(wrong)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("SPARK_REMOTE", "sc://host"), ("SPARK_CONNECT_MODE_ENABLED", "1")]
+)
+def test_a_client_of_spark_connect_makes_no_session(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(UnsuitableSession, match="a client of Spark Connect"):
+        spark_session()
+
+
+class OtherMachine:
+    """A session whose executors are elsewhere: a task runs at once, in another directory."""
+
+    def __init__(self, master: str, *, sees: bool, is_seen: bool) -> None:
+        self.sparkContext, self.master = self, master
+        self.defaultParallelism, self.tasks = 2, 0
+        self._sees, self._is_seen = sees, is_seen
+
+    def parallelize(self, numbers: range, parts: int) -> OtherMachine:
+        self.tasks = parts
+        return self
+
+    def mapPartitions(self, look: Any) -> OtherMachine:
+        directory, name = look.args
+        if not self._sees:
+            (directory / name).unlink()
+        found: list[tuple[str, bool, str]] = []
+        for part in range(self.tasks):
+            found += look.func(directory, name, iter([part]))
+        if not self._is_seen:
+            (directory / found[-1][2]).unlink()
+        self._found = found
+        return self
+
+    def collect(self) -> list[tuple[str, bool, str]]:
+        return self._found
+
+
+@pytest.mark.parametrize(
+    ("sees", "is_seen", "message"),
+    [(False, True, "do not see what the driver writes"), (True, False, "does not see what they")],
+)
+@pytest.mark.parametrize("master", ["yarn", "spark://host:7077", "local-cluster[2,1,1024]"])
+def test_executors_that_do_not_see_the_directories_are_refused(
+    tmp_path: Path, master: str, message: str, *, sees: bool, is_seen: bool
+) -> None:
+    there: Any = OtherMachine(master, sees=sees, is_seen=is_seen)
+    with pytest.raises(UnsuitableSession, match=message):
+        check_shared(there, [tmp_path / "queries"])
+    assert list((tmp_path / "queries").iterdir()) == []
+
+
+def test_executors_that_see_the_directories_are_taken(tmp_path: Path) -> None:
+    there: Any = OtherMachine("yarn", sees=True, is_seen=True)
+    check_shared(there, [tmp_path / "channels", tmp_path / "queries"])
+    assert there.tasks == 4
+    assert list((tmp_path / "queries").iterdir()) == []
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[2,4]", "local[*]"])
+def test_nothing_is_probed_on_one_machine(tmp_path: Path, master: str) -> None:
+    there: Any = OtherMachine(master, sees=False, is_seen=False)
+    check_shared(there, [tmp_path / "queries"])
+    assert there.tasks == 0
+
+
+class Running:
+    """A query that Spark runs."""
+
+    isActive = True  # noqa: N815 - Spark's name
+
+    def stop(self) -> None:
+        return
+
+    def exception(self) -> None:
+        return
+
+
+@pytest.fixture
+def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
+    """Let queries start without Spark, the first one once it may; give what tells and allows it."""
+    begun, may = Event(), Event()
+
+    def start(*_: Any, **__: Any) -> Running:
+        begun.set()
+        assert may.wait(20)
+        return Running()
+
+    monkeypatch.setattr(single_run, "start_query", start)
+    monkeypatch.setattr(single_run.Run, "_plan", lambda *_: None)
+    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(single_run, "has_watermark", lambda *_: False)
+    monkeypatch.setattr(single_run, "check_goes_on", lambda *_: None)
+    monkeypatch.setattr(single_run._spark, "why_gone", lambda _: "")
+    monkeypatch.setattr(single_run.QueryProcess, "check_output", lambda *_: None)
+    monkeypatch.setattr(
+        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+    )
+    yield begun, may
+    may.set()
+
+
+def two_queries(path: Path) -> Pipeline:
+    queries = [
+        Query(name, inputs=("a",), output=output, plan=lambda rows: rows)
+        for name, output in (("q", "b"), ("r", "c"))
+    ]
+    return Pipeline(path, channels=CHANNELS, queries=queries)
+
+
+def test_status_during_start(tmp_path: Path, slow_start: tuple[Event, Event]) -> None:
+    begun, may = slow_start
+    pipeline = two_queries(tmp_path / "p")
+    pipeline.channel("a").append(pa.table({"x": [1]}))
+    with pytest.raises(NotRunning, match="Call start"):
+        pipeline.status()
+    starting = Thread(target=pipeline.start, args=(None,))
+    starting.start()
+    assert begun.wait(20)
+    told = pipeline.status()
+    assert {name: (each.running, each.behind) for name, each in told.items()} == {
+        "q": (False, 1),
+        "r": (False, 1),
+    }
+    with pytest.raises(NotRunning, match="running already"):
+        pipeline.start(None)  # type: ignore[arg-type]
+    may.set()
+    starting.join(20)
+    assert all(each.running for each in pipeline.status().values())
+    pipeline.stop()
+
+
+def test_a_pipeline_that_is_stopped_while_it_starts_runs_nothing(
+    tmp_path: Path, slow_start: tuple[Event, Event]
+) -> None:
+    begun, may = slow_start
+    pipeline = two_queries(tmp_path / "p")
+    said: list[Exception] = []
+
+    def start() -> None:
+        try:
+            pipeline.start(None)  # type: ignore[arg-type]
+        except NotRunning as error:
+            said.append(error)
+
+    starting = Thread(target=start)
+    starting.start()
+    assert begun.wait(20)
+    pipeline.stop()
+    may.set()
+    starting.join(20)
+    assert "was stopped while it started" in str(said[0])
+    with pytest.raises(NotRunning):
+        pipeline.status()
+
+
+def join_with_itself(rows: DataFrame) -> DataFrame:
+    one, other = rows.alias("x"), rows.alias("y")
+    return one.join(other, F.col("x.x") == F.col("y.x")).select(F.col("x.x").alias("x"))
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_self_join_of_an_input_is_refused_with_a_way_that_works(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with pytest.raises(WrongWiring, match=r"joins 'a' with itself.*Query\(.copy., inputs=\(.a.,\)"):
+        pipeline_at(tmp_path / "p", join_with_itself).start(spark)
+    with pytest.raises(WrongWiring, match="makes no use of 'c'. .*leave it out"):
+        pipeline_at(tmp_path / "u", lambda a, c: a, ("a", "c")).start(spark)
+    copy = Query("copy", inputs=("a",), output="a_again", plan=lambda rows: rows)
+    join = Query("q", inputs=("a", "a_again"), output="b", plan=lambda a, again: a.join(again, "x"))
+    pipeline = Pipeline(
+        tmp_path / "w", channels={**CHANNELS, "a_again": "x long"}, queries=[copy, join]
+    )
+    pipeline.channel("a").append(pa.table({"x": [1, 2]}))
+    with pipeline.start(spark):
+        pipeline.await_idle()
+    assert sorted(pipeline.channel("b").rows()["x"].to_pylist()) == [1, 2]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_second_session_in_one_jvm_works(spark: SparkSession, tmp_path: Path) -> None:
+    second = spark.newSession()
+    twice = pipeline_at(tmp_path / "p", lambda rows: rows.union(rows))
+    twice.channel("a").append(pa.table({"x": [1, 2]}))
+    for number, session in enumerate((second, spark, spark.newSession()), start=1):
+        with twice.start(session):
+            twice.await_idle()
+        assert twice.channel("b").rows().num_rows == 4 * number
+        twice.channel("a").append(pa.table({"x": [3, 4]}))
+    assert SparkSession.getActiveSession() is not None
+    rows = twice.channel("b").stream(second)
+    assert rows.columns == ["x"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_executors_are_probed_in_a_job(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared_files._probe(spark, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(shared_files, "_write", lambda *_: None)  # in the driver alone
+    with pytest.raises(UnsuitableSession, match="do not see what the driver writes"):
+        shared_files._probe(spark, tmp_path)
