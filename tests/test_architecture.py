@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +80,52 @@ def test_an_explorer_that_counts_independently_loads_nothing_of_ours(explorer):
     loaded = modules_after(f"import tests.models.{explorer}")
     assert "tests" in loaded
     assert "streamproof" not in loaded
+
+
+def protocols_of(text: str) -> set[str]:
+    """Name the protocols whose effects a module carries out."""
+    tree = ast.parse(text)
+    if not any(
+        isinstance(node, ast.Match) and "effect" in ast.dump(node) for node in ast.walk(tree)
+    ):
+        return set()
+    imported = (node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return {
+        name.rpartition(".")[2] for name in imported if name.startswith("streamproof.protocols.")
+    }
+
+
+BINDINGS = {
+    path: found
+    for path in sorted((ROOT / "streamproof/spark_bindings").rglob("*.py"))
+    if (found := protocols_of(path.read_text(encoding="utf-8")))
+}
+
+
+def test_the_bindings_carry_out_protocols():
+    assert {"chandy_lamport", "dpc", "egress", "flux", "merge_order"} <= set().union(
+        *BINDINGS.values()
+    )
+
+
+@pytest.mark.parametrize("path", BINDINGS, ids=lambda path: path.stem)
+def test_what_carries_out_a_protocols_effects_bears_its_name(path):
+    assert path.stem in BINDINGS[path]
+
+
+def imported_tests(text: str) -> list[str]:
+    """List the files of tests that a file imports."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    modules = [node.module or "" for node in nodes]
+    return [name for name in modules if name.rpartition(".")[2].startswith("test_")]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_no_test_is_imported_from_another(path):
+    assert not imported_tests(path.read_text(encoding="utf-8"))
+
+
+def test_an_import_of_a_test_is_noticed():
+    assert imported_tests("from tests.checker.test_x import thing") == ["tests.checker.test_x"]
