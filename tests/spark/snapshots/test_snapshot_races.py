@@ -26,18 +26,26 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, QueryFailed
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, check_as_declared
-from streamproof.spark_bindings.names import BatchId, LaneName, Position, SnapshotId, Turn
+from streamproof.spark_bindings.names import (
+    BatchId,
+    ChannelName,
+    LaneName,
+    Position,
+    SnapshotId,
+    Turn,
+)
 from streamproof.spark_bindings.snapshots.chandy_lamport import FeedProcess
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.standby.support.pair_snapshots import client_of, output, parted, record
-from tests.spark.standby.test_pair_snapshot import B
 from tests.spark.support.handmade import ONE, batch, spark_checkpoint
 from tests.spark.support.retained import complete, pipeline_at, snapshot_by_hand
 from tests.spark.support.snapshots_by_hand import collector_of
 from tests.spark.support.waiting import await_that
+
+B = ChannelName("b")
 
 
 def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(
