@@ -1,4 +1,4 @@
-"""`streamproof status`: which copy delivers, and which could take over."""
+"""`streamproof status`: which copy is primary, and which could take over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamproof.cli.render import console, print_json
 from streamproof.cli.snapshot import PipelinePath
 from streamproof.models.verdict import ExitCode
 
-_COLOURS = {"DELIVERS": "green", "LEVEL": "green", "SILENT": "red", "ENDED": "red"}
+_COLOURS = {"PRIMARY": "green", "IN_SYNC": "green", "SILENT": "red", "STOPPED": "red"}
 
 
 def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
@@ -19,13 +19,13 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
     something does not run.
     """
-    from streamproof.spark_bindings.standby.copy_status import Standing, standings
+    from streamproof.spark_bindings.standby.copy_status import ProcessState, process_statuses
     from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
 
-    found = standings(pipeline)
-    ready = (Standing.DELIVERS, Standing.LEVEL, Standing.COLD)
+    found = process_statuses(pipeline)
+    ready = (ProcessState.PRIMARY, ProcessState.IN_SYNC, ProcessState.COLD)
     is_whole = bool(found) and all(
-        each.standing in ready and each.turns <= TURNS_AHEAD_MAX for each in found
+        each.state in ready and each.turns <= TURNS_AHEAD_MAX for each in found
     )
     if as_json:
         processes = [
@@ -33,7 +33,7 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
                 "name": each.name,
                 "copy": None if each.copy is None else each.copy.value,
                 "process": each.process,
-                "standing": each.standing.name,
+                "state": each.state.name,
                 "turns": each.turns,
                 "commits": each.commits,
             }
@@ -49,10 +49,10 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
             "query", "copy", "process", "", "turns", "commits to take", box=None, pad_edge=False
         )
         for each in found:
-            colour = _COLOURS.get(each.standing.name, "yellow")
+            colour = _COLOURS.get(each.state.name, "yellow")
             copy = "" if each.copy is None else each.copy.value
             process = "" if each.process is None else str(each.process)
-            says = Text(each.standing.value, colour)
+            says = Text(each.state.value, colour)
             table.add_row(each.name, copy, process, says, f"{each.turns:,}", f"{each.commits:,}")
         console().print(table)
     return ExitCode.GREEN if is_whole else ExitCode.UNDETERMINED

@@ -42,7 +42,7 @@ class Output:
         return not self.files and self.marker is None
 
 
-class KeptOutputs:
+class OutputBuffer:
     """A copy's outputs that may not be delivered.
 
     Parameters
@@ -99,7 +99,7 @@ class KeptOutputs:
             if file.path not in set(delivered):
                 (self._channel / file.path).unlink(missing_ok=True)
 
-    def copy_to(self, target: KeptOutputs, until: Turn, prefix: str) -> None:
+    def copy_to(self, target: OutputBuffer, until: Turn, prefix: str) -> None:
         """Give a new copy what this one keeps of the turns before `until`, under other names.
 
         This copy may be running: what it forgets meanwhile was delivered, so nobody needs it.

@@ -14,7 +14,7 @@ from pathlib import Path
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.writers import tidying
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs
+from streamproof.spark_bindings.layout.output_buffer import OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.storage.delta_tables import open_table
@@ -97,7 +97,7 @@ def _kept(directory: PipelineDirectory, channel: ChannelName) -> set[str]:
     found: set[str] = set()
     for pair in map(PairDirectory, pairs):
         for copy in Copy:
-            kept = KeptOutputs(pair.copy(copy).kept, directory.channel_path(channel))
+            kept = OutputBuffer(pair.copy(copy).kept, directory.channel_path(channel))
             for turn in kept.turns():
                 output = kept.output(turn)
                 found |= set() if output is None else {file.path for file in output.files}

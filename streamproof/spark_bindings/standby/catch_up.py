@@ -18,7 +18,7 @@ from streamproof.disk import sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.layout import incarnation
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs
+from streamproof.spark_bindings.layout.output_buffer import OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, PairDirectory
 from streamproof.spark_bindings.names import BatchId, Turn
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
@@ -92,8 +92,8 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     _remove(own.recorders)
     if recorders.exists():
         os.rename(recorders, own.recorders)
-    KeptOutputs(survivor.kept, channel).copy_to(
-        KeptOutputs(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
+    OutputBuffer(survivor.kept, channel).copy_to(
+        OutputBuffer(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
     os.rename(place, own.checkpoint.path)
     sync_directory(own.path)

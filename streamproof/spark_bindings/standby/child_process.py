@@ -1,4 +1,4 @@
-"""A process that is watched: of a copy, or of the queries without replicas."""
+"""A child of the supervisor: a copy of a pair, or the driver of the queries without replicas."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAUSE_SECONDS_MAX = 60.0
 _LOOK_SECONDS = 0.02
 
 
-class WatchedProcess:
+class ChildProcess:
     """How a process is, and how often it was started.
 
     Parameters
@@ -48,7 +48,7 @@ class WatchedProcess:
         self.number = self.starts = self._starts_in_vain = 0
         self.started = self._not_before = 0.0
         self.has_run = self.is_over = False
-        self.is_told_running = self.is_told_level = False
+        self.is_told_running = self.is_told_in_sync = False
         self._process: subprocess.Popen[bytes] | None = None
         self._watch = Watch(own.beat, SILENCE_BOUNDS_MAX * bound_seconds)
 
@@ -57,7 +57,7 @@ class WatchedProcess:
         self.starts += 1
         self._starts_in_vain += 1
         self.has_run = self.is_over = False
-        self.is_told_running = self.is_told_level = False
+        self.is_told_running = self.is_told_in_sync = False
         self.started = time.monotonic()
         self.own.beat.unlink(missing_ok=True)  # a former life's
         self._watch = Watch(self.own.beat, SILENCE_BOUNDS_MAX * self._bound)

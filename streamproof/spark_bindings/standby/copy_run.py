@@ -22,7 +22,7 @@ from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, Pair, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import (
@@ -44,7 +44,7 @@ from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.continuation import DeliveredNote, check_turns
 from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
-from streamproof.spark_bindings.standby.egress import Giving
+from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.heartbeat import (
     BEATS_PER_BOUND,
@@ -53,10 +53,10 @@ from streamproof.spark_bindings.standby.heartbeat import (
     Heart,
     Watch,
 )
-from streamproof.spark_bindings.standby.merge_order import Merging
+from streamproof.spark_bindings.standby.merge_order import MergeOrder
 from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.partitioning import rows_of
-from streamproof.spark_bindings.standby.throttle import Pace
+from streamproof.spark_bindings.standby.throttle import Throttle
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 from streamproof.spark_bindings.storage.failpoints import reached
 from streamproof.spark_bindings.storage.state_files import settle
@@ -187,15 +187,15 @@ class CopyRun:
         settle(self._checkpoint.path)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
-        self._merging = Merging(
+        self._merge_order = MergeOrder(
             pair.query,
             {channel.name: channel.log for channel in self._inputs},
             self._order,
             taken=begun.taken,
             received=self._checkpoint.received(BatchId(begun.taken - 1)),
         )
-        kept = KeptOutputs(place.own.kept, self._output.path)
-        self._giving = Giving(copy, self._output, client, kept, begun.taken, note)
+        kept = OutputBuffer(place.own.kept, self._output.path)
+        self._egress = CopyEgress(copy, self._output, client, kept, begun.taken, note)
         self._recording = Recording(
             ProcessName(pair.name),
             place.own.path,
@@ -209,7 +209,7 @@ class CopyRun:
         self._running = self._start(frame)
         self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds, cold_bounds=COLD_BOUNDS)
         self._next_beat = time.monotonic()
-        self._pace = Pace()
+        self._throttle = Throttle()
 
     def until(self, stop: Event) -> None:
         """Go on until this is set.
@@ -223,19 +223,19 @@ class CopyRun:
             if self._failure is not None:
                 raise self._failure
             with self._lock:
-                self._giving.note()
+                self._egress.note()
                 self._choose()
             if time.monotonic() >= self._next_beat:
                 self._next_beat = time.monotonic() + self._bound / BEATS_PER_BOUND
                 self._look()
 
     def _choose(self) -> None:
-        if not self._merging.leads or self._giving.next != self._merging.next:
+        if not self._merge_order.leads or self._egress.next != self._merge_order.next:
             return
         twin = self._watch.beat
-        ahead = 0 if twin is None or self._watch.has_failed else self._giving.next - twin.turn
-        if self._pace.may_choose(ahead) and self._merging.choose():
-            self._pace.begin()
+        ahead = 0 if twin is None or self._watch.has_failed else self._egress.next - twin.turn
+        if self._throttle.may_choose(ahead) and self._merge_order.choose():
+            self._throttle.begin()
 
     def stop(self) -> None:
         """Stop the query, after the batch under way."""
@@ -248,7 +248,7 @@ class CopyRun:
             self._order.sync(turn)
             reached(PairFailpoint.TURN_BEGUN, self._copy.value)
             with self._lock:
-                self._merging.take(turn, received)
+                self._merge_order.take(turn, received)
             prefix = f"turn-{turn}-{self._copy.value}"
             files, digest = write_rows(
                 with_hash(rows), self._output.path, prefix, self._output.schema
@@ -258,7 +258,7 @@ class CopyRun:
             self._recording.on_batch(batch_id, received, markers.append)
             with self._lock:
                 (marker,) = markers or (None,)
-                self._giving.give(Output(turn, files, digest, marker, received))
+                self._egress.give(Output(turn, files, digest, marker, received))
                 self._deliver()
         except StreamproofError as error:
             self._failure = error  # Spark would wrap it in three others
@@ -275,44 +275,44 @@ class CopyRun:
             )
         with self._lock:
             self._watch.look()
-            self._watch.note_primary(self._giving.incarnation)
+            self._watch.note_primary(self._egress.incarnation)
             # If neither is primary, the one that would deliver sooner takes over.
-            is_first = not self._watch.is_ahead_of(self._giving.next, warm=self._is_warm)
-            if not self._giving.active and self._watch.is_no_primary and is_first:
+            is_first = not self._watch.is_ahead_of(self._egress.next, warm=self._is_warm)
+            if not self._egress.active and self._watch.is_no_primary and is_first:
                 self._take_over()
-            if self._giving.active and self._watch.has_failed:
-                self._merging.on_twin_failure()
-            if self._giving.active and self._merging.take_over() and not self._watch.has_failed:
-                self._merging.fold_in()
-            self._heart.beat(active=self._giving.active, warm=self._is_warm, turn=self._giving.next)
+            if self._egress.active and self._watch.has_failed:
+                self._merge_order.on_twin_failure()
+            if self._egress.active and self._merge_order.take_over() and not self._watch.has_failed:
+                self._merge_order.fold_in()
+            self._heart.beat(active=self._egress.active, warm=self._is_warm, turn=self._egress.next)
             twin = self._watch.beat
-            slower = self._giving.next
+            slower = self._egress.next
             if twin is not None and not self._watch.has_failed:
                 slower = min(slower, twin.turn)
-            if self._merging.leads:
+            if self._merge_order.leads:
                 self._order.remove_before(Turn(slower - _TURNS_KEPT))
 
     @property
     def _is_warm(self) -> bool:
         # Turn 0 takes nothing, so that Spark compiles and loads little for it.
-        return self._giving.next > max(self._begun, Turn(1))
+        return self._egress.next > max(self._begun, Turn(1))
 
     def _take_over(self) -> None:
         self._watch.begin_again()
         begun = time.monotonic()
-        if not self._giving.take_over():
+        if not self._egress.take_over():
             return
-        self._merging.on_twin_failure()
+        self._merge_order.on_twin_failure()
         delivered = self._deliver()
         _log.info(
             "%s delivers from now on: first %d turns that it had kept (%.0f ms); it has %d to take",
             *(self._name, delivered, (time.monotonic() - begun) * 1000),
-            self._order.count_from(self._giving.next),
+            self._order.count_from(self._egress.next),
         )
 
     def _deliver(self) -> int:
-        newest = Turn(self._giving.next - 1)
-        return self._giving.deliver() if self._merging.is_committed(newest) else 0
+        newest = Turn(self._egress.next - 1)
+        return self._egress.deliver() if self._merge_order.is_committed(newest) else 0
 
     def _plan(self, spark: SparkSession) -> DataFrame:
         _spark.register_once(spark, TurnSource)

@@ -16,7 +16,7 @@ from streamproof.spark_bindings.layout.process_lock import holder
 from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.standby.heartbeat import Watch
 from streamproof.spark_bindings.standby.order_log import OrderLog
-from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.standby.throttle import is_in_sync
 from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 
 SILENT_AFTER_SECONDS = 3.0
@@ -26,20 +26,20 @@ ALONE = "(without replicas)"
 """The name of the process that runs the queries without replicas."""
 
 
-class Standing(Enum):
+class ProcessState(Enum):
     """How a process is."""
 
-    DELIVERS = "delivers"
-    LEVEL = "level with its twin: it can take over at once"
-    BEHIND = "behind its twin"
+    PRIMARY = "primary"
+    IN_SYNC = "in sync: it can take over at once"
+    BEHIND = "behind the primary"
     COLD = "has taken no turn yet: its first output takes longer"
-    BEGINS = "begins"
+    STARTING = "starting"
     SILENT = "silent"
-    ENDED = "not running"
+    STOPPED = "not running"
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessStanding:
+class ProcessStatus:
     """How a process of a pipeline is.
 
     Attributes
@@ -53,12 +53,12 @@ class ProcessStanding:
     name: str
     copy: Copy | None
     process: int | None
-    standing: Standing
+    state: ProcessState
     turns: int = 0
     commits: int = 0
 
 
-def standings(path: Path | str) -> list[ProcessStanding]:
+def process_statuses(path: Path | str) -> list[ProcessStatus]:
     """Tell how the processes of a pipeline are. Changes nothing, and needs no Spark session.
 
     It takes as long as they take to beat, and three seconds if one that runs does not.
@@ -83,7 +83,7 @@ def standings(path: Path | str) -> list[ProcessStanding]:
     deadline = time.monotonic() + SILENT_AFTER_SECONDS
     while time.monotonic() < deadline and not all(look.is_over() for look in looks):
         time.sleep(_LOOK_SECONDS)
-    return [look.standing() for look in looks]
+    return [look.status() for look in looks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +125,24 @@ class _Look:
         self._watch.look()
         return self._process is None or self._watch.beat != self._first
 
-    def standing(self) -> ProcessStanding:
+    def status(self) -> ProcessStatus:
         """Tell what was seen."""
         beat = self._watch.beat
         if self._process is None:
-            return self._is(Standing.ENDED)
+            return self._is(ProcessState.STOPPED)
         if beat is None:
-            return self._is(Standing.BEGINS)
+            return self._is(ProcessState.STARTING)
         turns = 0 if self._order is None else self._order.count_from(beat.turn)
         if beat == self._first:
-            return self._is(Standing.SILENT, turns)
+            return self._is(ProcessState.SILENT, turns)
         if beat.active:
-            return self._is(Standing.DELIVERS, turns)
+            return self._is(ProcessState.PRIMARY, turns)
         if not beat.warm:
-            return self._is(Standing.COLD, turns)
-        return self._is(Standing.LEVEL if turns <= TURNS_AHEAD_MAX else Standing.BEHIND, turns)
+            return self._is(ProcessState.COLD, turns)
+        return self._is(
+            ProcessState.IN_SYNC if is_in_sync(beat, turns) else ProcessState.BEHIND, turns
+        )
 
-    def _is(self, standing: Standing, turns: int = 0) -> ProcessStanding:
+    def _is(self, state: ProcessState, turns: int = 0) -> ProcessStatus:
         commits = sum(each.commits() for each in self._inputs)
-        return ProcessStanding(self._name, self._copy, self._process, standing, turns, commits)
+        return ProcessStatus(self._name, self._copy, self._process, state, turns, commits)

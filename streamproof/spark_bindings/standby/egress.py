@@ -23,7 +23,7 @@ from streamproof.protocols.egress import (
 )
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.standby.client import ChannelClient, Delivery
@@ -35,7 +35,7 @@ from streamproof.spark_bindings.storage.failpoints import reached
 _WITHOUT_ROWS_MAX = 10_000  # older turns without rows are not compared with the twin's any more
 
 
-class Giving:
+class CopyEgress:
     """The egress of one copy. Its caller holds a lock: batches and the copy's loop both step it.
 
     Parameters
@@ -49,7 +49,7 @@ class Giving:
         copy: Copy,
         channel: Channel,
         client: ChannelClient,
-        kept: KeptOutputs,
+        kept: OutputBuffer,
         taken: Turn,
         note: DeliveredNote | None = None,
     ) -> None:

@@ -34,7 +34,7 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 
 
-class Merging:
+class MergeOrder:
     """The merger of one copy. Its caller holds a lock: batches and the copy's loop both step it.
 
     Parameters

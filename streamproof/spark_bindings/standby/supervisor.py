@@ -41,10 +41,10 @@ from streamproof.spark_bindings.standby.child_process import (
     DIFFERS,
     SILENCE_BOUNDS_MAX,
     WRONG_USE,
-    WatchedProcess,
+    ChildProcess,
 )
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND
-from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.standby.throttle import is_in_sync
 from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 
 Command = Callable[[Pair, Copy, Path], Sequence[str]]
@@ -61,7 +61,7 @@ class CopyStatus:
     ----------
     process : its number
     is_paired : it has caught up and beats
-    is_level : it has also taken a turn in this life, and lacks no more than the one that is under
+    is_in_sync : it has also taken a turn in this life, and lacks no more than the one that is under
         way, so that a takeover is a matter of the bound
     is_primary : it delivers
     starts : how often it was started
@@ -69,7 +69,7 @@ class CopyStatus:
 
     process: int
     is_paired: bool
-    is_level: bool
+    is_in_sync: bool
     is_primary: bool
     starts: int
 
@@ -100,18 +100,18 @@ class Supervisor:
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
         self._own = ProcessDirectory(directory.path / "supervisor")
-        self._copies: dict[tuple[PairName, Copy], WatchedProcess] = {}
-        self._alone: WatchedProcess | None = None
+        self._copies: dict[tuple[PairName, Copy], ChildProcess] = {}
+        self._alone: ChildProcess | None = None
         for query in pipeline.queries:
             check_as_declared(directory, query)
             if query.replicas == 1:
                 together = alone_directory(directory)
-                self._alone = WatchedProcess(together, alone(together.log), bound_seconds)
+                self._alone = ChildProcess(together, alone(together.log), bound_seconds)
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
                 own = PairDirectory.of(directory, pair).copy(copy)
                 ran = command(pair, copy, own.log)
-                self._copies[pair.name, copy] = WatchedProcess(own, ran, bound_seconds)
+                self._copies[pair.name, copy] = ChildProcess(own, ran, bound_seconds)
 
     def __enter__(self) -> Self:
         """Start all processes.
@@ -151,7 +151,7 @@ class Supervisor:
             (str(name), part): CopyStatus(
                 process=copy.number,
                 is_paired=copy.is_paired,
-                is_level=self._is_level(name, part),
+                is_in_sync=self._is_in_sync(name, part),
                 is_primary=copy.beat is not None and copy.beat.active,
                 starts=copy.starts,
             )
@@ -179,14 +179,15 @@ class Supervisor:
                 self._start_again(self._alone, "the process of the queries without replicas")
 
     @property
-    def _processes(self) -> list[WatchedProcess]:
+    def _processes(self) -> list[ChildProcess]:
         return [*self._copies.values(), *([] if self._alone is None else [self._alone])]
 
-    def _is_level(self, name: PairName, part: Copy) -> bool:
+    def _is_in_sync(self, name: PairName, part: Copy) -> bool:
         copy, twin = self._copies[name, part], self._copies[name, part.twin]
-        if not copy.is_paired or copy.beat is None or not copy.beat.warm:
+        if not copy.is_paired or copy.beat is None:
             return False
-        return twin.beat is None or copy.beat.turn >= twin.beat.turn - TURNS_AHEAD_MAX
+        turns = 0 if twin.beat is None else twin.beat.turn - copy.beat.turn
+        return is_in_sync(copy.beat, turns)
 
     def _tell_how_it_comes_up(self, name: PairName, part: Copy) -> None:
         copy = self._copies[name, part]
@@ -194,11 +195,11 @@ class Supervisor:
             copy.is_told_running = True
             seconds = time.monotonic() - copy.started
             _log.info("copy %s of %s runs, after %.0f s", part.value, name, seconds)
-        if self._is_level(name, part) and not copy.is_told_level:
-            copy.is_told_level = True
+        if self._is_in_sync(name, part) and not copy.is_told_in_sync:
+            copy.is_told_in_sync = True
             if copy.beat is not None and not copy.beat.active:
                 _log.info(
-                    "copy %s of %s is level with its twin: it can take over at once",
+                    "copy %s of %s is in sync: it can take over at once",
                     *(part.value, name),
                 )
 
@@ -220,7 +221,7 @@ class Supervisor:
                 )
         self._start_again(copy, what)
 
-    def _start_again(self, process: WatchedProcess, what: str) -> None:
+    def _start_again(self, process: ChildProcess, what: str) -> None:
         if not process.is_over:
             _log.warning("%s %s; its log is %s", what, process.how_it_is(), process.own.log)
             if process.exit_code == DIFFERS:

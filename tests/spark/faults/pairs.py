@@ -83,7 +83,7 @@ class CopyWithoutSpark(copy_run.CopyRun):
 
     def tick(self) -> bool:
         """Do what a copy's loop and Spark do once; tell whether there was something."""
-        self._giving.note()
+        self._egress.note()
         self._choose()
         ran: bool = self._running.step()
         self._look()
@@ -166,7 +166,7 @@ class Copies:
             if self._late:
                 self._start_late(is_last=tick > _TICKS_MAX // 4 or not self._runs)
             quiet = 0 if any(ran) or collects.collect() else quiet + 1
-            if quiet > 25 and any(copy._giving.active for copy in self._runs.values()):
+            if quiet > 25 and any(copy._egress.active for copy in self._runs.values()):
                 if not self._late:
                     return
                 self._start_late(is_last=True)
@@ -194,7 +194,7 @@ def work(tape: Tape) -> None:
     for snapshot in pipeline.snapshots():
         assert snapshot.status is SnapshotStatus.COMPLETE
         tape.note(Completed(snapshot.id))
-    active = next(each for each, run in copies._runs.items() if run._giving.active)
+    active = next(each for each, run in copies._runs.items() if run._egress.active)
     copies.lose(active)
     _append(tape, pipeline, 2)
     copies.run()

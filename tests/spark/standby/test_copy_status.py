@@ -22,9 +22,9 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.standby import copy_status as module
 from streamproof.spark_bindings.standby.copy_status import (
     ALONE,
-    ProcessStanding,
-    Standing,
-    standings,
+    ProcessState,
+    ProcessStatus,
+    process_statuses,
 )
 from streamproof.spark_bindings.standby.heartbeat import Heart
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
@@ -73,23 +73,23 @@ def ran(path: Path, *options: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("warm", "turn", "expected", "lacks"),
     [
-        (True, 4, Standing.LEVEL, 1),
-        (True, 2, Standing.BEHIND, 3),
-        (False, 5, Standing.COLD, 0),
+        (True, 4, ProcessState.IN_SYNC, 1),
+        (True, 2, ProcessState.BEHIND, 3),
+        (False, 5, ProcessState.COLD, 0),
     ],
     ids=["level", "behind", "cold"],
 )
 def test_a_copy_that_beats_is_level_when_it_is_warm_and_lacks_but_one_turn(
-    tmp_path: Path, *, warm: bool, turn: int, expected: Standing, lacks: int
+    tmp_path: Path, *, warm: bool, turn: int, expected: ProcessState, lacks: int
 ) -> None:
     pair = pair_of(tmp_path / "p")
     with (
         beating(pair.copy(Copy.A), active=True, warm=True, turn=5),
         beating(pair.copy(Copy.B), active=False, warm=warm, turn=turn),
     ):
-        assert standings(tmp_path / "p") == [
-            ProcessStanding("totals", Copy.A, HERE, Standing.DELIVERS),
-            ProcessStanding("totals", Copy.B, HERE, expected, lacks),
+        assert process_statuses(tmp_path / "p") == [
+            ProcessStatus("totals", Copy.A, HERE, ProcessState.PRIMARY),
+            ProcessStatus("totals", Copy.B, HERE, expected, lacks),
         ]
         code, said = ran(tmp_path / "p", "--json")
         assert (code == ExitCode.GREEN) == (lacks <= 1) == json.loads(said)["whole"]
@@ -109,10 +109,10 @@ def test_what_does_not_run_begins_or_is_silent_is_told(
         Heart(pair.copy(Copy.A).beat).beat(active=True, warm=True, turn=Turn(3))
         held.enter_context(locked(pair.copy(Copy.B), "one that begins"))
         alone.path.mkdir()
-        assert standings(tmp_path / "p") == [
-            ProcessStanding("totals", Copy.A, HERE, Standing.SILENT, 2),
-            ProcessStanding("totals", Copy.B, HERE, Standing.BEGINS),
-            ProcessStanding(ALONE, None, None, Standing.ENDED),
+        assert process_statuses(tmp_path / "p") == [
+            ProcessStatus("totals", Copy.A, HERE, ProcessState.SILENT, 2),
+            ProcessStatus("totals", Copy.B, HERE, ProcessState.STARTING),
+            ProcessStatus(ALONE, None, None, ProcessState.STOPPED),
         ]
         assert ran(tmp_path / "p")[0] == ExitCode.UNDETERMINED
 
@@ -120,13 +120,13 @@ def test_what_does_not_run_begins_or_is_silent_is_told(
 def test_commits_that_no_completed_batch_has_read_are_counted(tmp_path: Path) -> None:
     own = pair_of(tmp_path / "p").copy(Copy.B)
     copies.feed(copies.pair(tmp_path / "p"), 0, 4)
-    assert [each.commits for each in standings(tmp_path / "p")] == [4, 4]
+    assert [each.commits for each in process_statuses(tmp_path / "p")] == [4, 4]
     spark_checkpoint(own.checkpoint.path, last=0)
     for number, (channel, position) in enumerate([("left", 1), ("right", 2)]):
         offset = json.dumps({"channel": channel, "position": position})
         before = (own.checkpoint.path / "offsets/0").read_text() if number else "v1\n{}\n"
         write(own.checkpoint.path / "offsets/0", f"{before}{offset}\n")
-    assert [each.commits for each in standings(tmp_path / "p")] == [4, 1]
+    assert [each.commits for each in process_statuses(tmp_path / "p")] == [4, 1]
 
 
 def test_a_pipeline_that_was_never_run_is_told_and_what_is_none_is_refused(tmp_path: Path) -> None:
@@ -135,5 +135,5 @@ def test_a_pipeline_that_was_never_run_is_told_and_what_is_none_is_refused(tmp_p
     assert code == ExitCode.UNDETERMINED
     assert "never been run" in said
     with pytest.raises(NotAPipeline):
-        standings(tmp_path)
+        process_statuses(tmp_path)
     assert ran(tmp_path)[0] == ExitCode.WRONG_USE

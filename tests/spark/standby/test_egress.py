@@ -16,7 +16,7 @@ from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
 from streamproof.spark_bindings.layout.pairs import INCARNATION_KEY, Copy, Pair
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.egress import Giving
+from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark.standby.support import giver
 from tests.spark.standby.support.giver import (
@@ -232,7 +232,7 @@ def test_of_several_pairs_the_one_that_differs_is_told_by_its_lane(tmp_path: Pat
     query = replace(PAIR.query, partitions=2, partition_by="id")
     channel = channel_at(tmp_path, lanes=2)
     first, second = (
-        Giving(
+        CopyEgress(
             copy,
             channel,
             ChannelClient(channel, Pair(query, 1), copy, "p"),

@@ -12,7 +12,7 @@ from streamproof.spark_bindings import Query
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
-from streamproof.spark_bindings.standby.merge_order import Merging
+from streamproof.spark_bindings.standby.merge_order import MergeOrder
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.turn_source import TurnReader
 from streamproof.spark_bindings.storage.schema import stored_schema
@@ -31,12 +31,12 @@ def channels(path: Path) -> dict[ChannelName, Channel]:
     return {name: Channel(path / name, name, pipeline="p") for name in (LEFT, RIGHT)}
 
 
-def merging(path: Path, taken: int = 0, **received: int) -> Merging:
+def merging(path: Path, taken: int = 0, **received: int) -> MergeOrder:
     inputs = {name: channel.log for name, channel in channels(path).items()}
     order = OrderLog(path / "order")
     order.begin(LEFT)
     positions = {ChannelName(lane): Position(end) for lane, end in received.items()}
-    return Merging(QUERY, inputs, order, taken=Turn(taken), received=positions)
+    return MergeOrder(QUERY, inputs, order, taken=Turn(taken), received=positions)
 
 
 def append(path: Path, lane: ChannelName, commits: int) -> None:
@@ -44,11 +44,11 @@ def append(path: Path, lane: ChannelName, commits: int) -> None:
         channels(path)[lane].append(pa.table({"id": [number]}))
 
 
-def take(part: Merging, turn: int, left: int, right: int) -> None:
+def take(part: MergeOrder, turn: int, left: int, right: int) -> None:
     part.take(Turn(turn), {LEFT: Position(left), RIGHT: Position(right)})
 
 
-def leader(path: Path) -> Merging:
+def leader(path: Path) -> MergeOrder:
     """Make a copy that leads, behind the first turn, which takes nothing."""
     part = merging(path)
     take(part, 0, 0, 0)

@@ -96,7 +96,7 @@ def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_pa
         assert running.failure is None
 
 
-def test_a_copy_is_level_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
+def test_a_copy_is_in_sync_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "p" / "queries" / "totals"
@@ -104,7 +104,7 @@ def test_a_copy_is_level_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
     caplog.set_level("INFO", "streamproof.standby")
 
     def are_level() -> list[bool]:
-        return [copy_of(running, copy).is_level for copy in Copy]
+        return [copy_of(running, copy).is_in_sync for copy in Copy]
 
     with supervised(tmp_path / "p") as running:
         await_that(lambda: are_level() == [True, True], "two copies")
@@ -120,7 +120,7 @@ def test_a_copy_is_level_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
         await_that(lambda: are_level() == [True, True], "two copies again")
     said = [record.getMessage() for record in caplog.records]
     assert sorted(text for text in said if "is level" in text) == [
-        f"copy {name} of totals is level with its twin: it can take over at once" for name in "AAB"
+        f"copy {name} of totals is in sync: it can take over at once" for name in "AAB"
     ]
     assert len([text for text in said if " runs, after " in text]) == 3
 

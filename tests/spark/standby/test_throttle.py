@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.spark_bindings.standby.throttle import PAUSE, TURNS_AHEAD_MAX, Pace
+from streamproof.spark_bindings.standby.throttle import PAUSE, TURNS_AHEAD_MAX, Throttle
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
 
 def test_a_leader_whose_twin_follows_chooses_at_once() -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Throttle(clock)
     for _ in range(3):
         assert pace.may_choose(TURNS_AHEAD_MAX)
         pace.begin()
@@ -28,7 +28,7 @@ def test_a_leader_whose_twin_follows_chooses_at_once() -> None:
 @pytest.mark.parametrize("took", [0.1, 3.0])
 def test_a_leader_far_ahead_pauses_for_as_long_as_its_last_turn_took(took: float) -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Throttle(clock)
     pace.begin()
     clock.now += took
     assert not pace.may_choose(TURNS_AHEAD_MAX + 1)
@@ -42,7 +42,7 @@ def test_a_leader_far_ahead_pauses_for_as_long_as_its_last_turn_took(took: float
 def test_a_twin_gains_however_far_it_is_behind() -> None:
     """Both take turns of one length; the leader chooses whenever it may."""
     clock, turn = Clock(), 0.4
-    pace = Pace(clock)
+    pace = Throttle(clock)
     leader, twin, busy_until = 100, 0, clock.now
     for _ in range(100_000):
         clock.now += 0.01

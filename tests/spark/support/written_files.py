@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.names import BatchId, LaneName, Turn
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.heartbeat import Heart, Watch
@@ -24,6 +24,6 @@ def heartbeat(place: Path) -> Callable[[], object]:
 
 
 def kept(place: Path) -> Callable[[], object]:
-    outputs = KeptOutputs(place, place)
+    outputs = OutputBuffer(place, place)
     outputs.keep(Output(Turn(3), (), "", None))
     return lambda: outputs.output(Turn(3))

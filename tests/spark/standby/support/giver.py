@@ -13,13 +13,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamproof.spark_bindings.channels.channel import Channel
-from streamproof.spark_bindings.layout.output_buffer import KeptOutputs, Output
+from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, Pair
 from streamproof.spark_bindings.layout.wiring import Query
 from streamproof.spark_bindings.names import ChannelName, QueryName, Turn
 from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.digest import NO_ROWS
-from streamproof.spark_bindings.standby.egress import Giving
+from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.storage.failpoints import FREEZE, VARIABLE
 from streamproof.spark_bindings.storage.parquet_files import write_file
 from streamproof.spark_bindings.storage.schema import stored_schema
@@ -39,9 +39,9 @@ def channel_at(path: Path, lanes: int = 1) -> Channel:
     return Channel(place, ChannelName("rows"), pipeline="p", writer=QueryName("q"), lanes=lanes)
 
 
-def giving(path: Path, copy: Copy, taken: int = 0) -> Giving:
+def giving(path: Path, copy: Copy, taken: int = 0) -> CopyEgress:
     """Make the egress of a copy."""
-    return Giving(copy, channel_at(path), client(path, copy), kept(path, copy), Turn(taken))
+    return CopyEgress(copy, channel_at(path), client(path, copy), kept(path, copy), Turn(taken))
 
 
 def client(path: Path, copy: Copy) -> ChannelClient:
@@ -49,9 +49,9 @@ def client(path: Path, copy: Copy) -> ChannelClient:
     return ChannelClient(channel_at(path), PAIR, copy, "p")
 
 
-def kept(path: Path, copy: Copy) -> KeptOutputs:
+def kept(path: Path, copy: Copy) -> OutputBuffer:
     """Give what a copy keeps."""
-    return KeptOutputs(path / copy.value / "kept", path / "rows")
+    return OutputBuffer(path / copy.value / "kept", path / "rows")
 
 
 def ids_of(turn: int) -> list[int]:
@@ -70,7 +70,7 @@ def output(path: Path, copy: Copy, turn: int, ids: list[int] | None = None) -> O
     return Output(Turn(turn), (written,), f"{len(ids)}:{sum(ids):016x}")
 
 
-def give(part: Giving, path: Path, copy: Copy, turns: range) -> None:
+def give(part: CopyEgress, path: Path, copy: Copy, turns: range) -> None:
     """Give turns, and deliver each if the copy is primary."""
     for turn in turns:
         part.give(output(path, copy, turn))
