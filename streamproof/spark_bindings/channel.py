@@ -56,7 +56,7 @@ from streamproof.spark_bindings.provenance import Made
 from streamproof.spark_bindings.schema import describe, fit, spark_schema
 from streamproof.spark_bindings.session import check_classic
 from streamproof.spark_bindings.source import COMMITS_MAX, OUTSIDE, SOURCE_NAME, ChannelSource
-from streamproof.spark_bindings.tables import new_table, open_table
+from streamproof.spark_bindings.tables import new_table, open_table, refresh
 from streamproof.spark_bindings.writers import writing
 
 TABLE_PROPERTIES = {
@@ -344,7 +344,7 @@ class Channel:
         )
 
     def _newest(self, application: str) -> int | None:
-        self._table.update_incremental()
+        refresh(self._table, self.path)
         return self._table.transaction_version(application)
 
     def _is_done(self, identity: Transaction) -> bool:
@@ -379,7 +379,7 @@ class Channel:
     ) -> Entry:
         """Commit files or a marker on the handle as it was read last, and find the commit."""
         if identity is None:
-            self._table.update_incremental()
+            refresh(self._table, self.path)
         transactions = [] if identity is None else [identity]
         told = {PIPELINE_KEY: self._pipeline, **metadata}
         position = commit(self._table, self.path, files, told, transactions)
