@@ -159,6 +159,18 @@ def create_file(path: Path, content: bytes) -> bool:
     return created
 
 
+def move(source: Path, target: Path) -> None:
+    """Give a file or directory another name, in one step; syncing it is left to the caller.
+
+    Raises
+    ------
+    DiskFailed : if the disk did not take it; it has its old name, or already the new one
+    OSError : if there is something at `target` that is not replaced
+    """
+    with explained(target):
+        source.rename(target)
+
+
 @contextmanager
 def _gone_on_failure(temporary: Path) -> Iterator[None]:
     try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -107,11 +108,15 @@ class MutantLoop:
         pairs = mutated and swapped_code(original, mutated, str(mutation.module_path))
         if not pairs:
             return Outcome.NONE_RUN, 0.0
+        forgotten = self.home / "cache of a mutant"
+        shutil.rmtree(forgotten, ignore_errors=True)
         child = os.fork()
         if child == 0:
             code = NOT_LOADED
             try:
                 _quietly(self.home / "last.log")
+                # Compiled code is found by the sources on disk, which are not those of a mutant.
+                os.environ["XDG_CACHE_HOME"] = str(forgotten)
                 seconds = int(limit_seconds)
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
                 if swap(pairs):

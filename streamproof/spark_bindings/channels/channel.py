@@ -58,7 +58,7 @@ from streamproof.spark_bindings.names import (
     part_of,
 )
 from streamproof.spark_bindings.session.session import check_classic
-from streamproof.spark_bindings.storage.delta_tables import new_table, open_table
+from streamproof.spark_bindings.storage.delta_tables import new_table, open_table, refresh
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.parquet_files import Written, write_file
@@ -349,7 +349,7 @@ class Channel:
         )
 
     def _newest(self, application: str) -> int | None:
-        self._table.update_incremental()
+        refresh(self._table, self.path)
         return self._table.transaction_version(application)
 
     def _is_done(self, identity: Transaction) -> bool:
@@ -384,7 +384,7 @@ class Channel:
     ) -> Entry:
         """Commit files or a marker on the handle as it was read last, and find the commit."""
         if identity is None:
-            self._table.update_incremental()
+            refresh(self._table, self.path)
         transactions = [] if identity is None else [identity]
         told = {PIPELINE_KEY: self._pipeline, **metadata}
         position = commit(self._table, self.path, files, told, transactions)

@@ -21,6 +21,7 @@ from streamproof.spark_bindings.channels.writers import writing
 from streamproof.spark_bindings.errors import FencedDriver, NotAppended
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.commit_lines import told_of
+from streamproof.spark_bindings.storage.delta_tables import refresh
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.parquet_files import Written
 from streamproof.spark_bindings.storage.synced_commits import commit_file
@@ -75,7 +76,7 @@ def commit(
         with writing(path):
             if table.version() < ChannelLog(path, "").floor():
                 # Its next commits were compacted away. Delta would take the place of the first.
-                table.update_incremental()
+                refresh(table, path)
                 _require_unchanged(table, transactions, seen)
             before = table.version()
             try:
@@ -95,7 +96,7 @@ def commit(
             with suppress(DeltaError, OSError):  # whatever reads the handle updates it first
                 table.update_incremental()
             return position
-        table.update_incremental()
+        refresh(table, path)
         _require_unchanged(table, transactions, seen)
         time.sleep(pause_seconds)
     raise not_appended(f"channel {path.name!r}")

@@ -9,7 +9,6 @@ own checkpoint of the log in their place. Commit 0, which says what the table is
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +18,7 @@ from deltalake import DeltaTable
 
 from streamproof.disk import (
     explained,
+    move,
     sync_directory,
     sync_everything,
     sync_file,
@@ -96,7 +96,7 @@ def copy_floor(log: ChannelLog, target: Path) -> None:
         said = json.loads((base.parent / _HINT).read_text(encoding="utf-8"))
         made = base.parent / f"{0:020d}.checkpoint.parquet"
         floor = note["floor"]
-        os.rename(made, target / "_delta_log" / f"{floor:020d}.checkpoint.parquet")
+        move(made, target / "_delta_log" / f"{floor:020d}.checkpoint.parquet")
         write_json(target / "_delta_log" / _HINT, {**said, "version": floor})
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -143,7 +143,7 @@ def _checkpoint(channel: Path) -> None:
             made = _checkpoints(copy)[-1]
             for file in (made, copy / _HINT):
                 sync_file(file)
-                os.rename(file, log / file.name)
+                move(file, log / file.name)
                 sync_directory(log)
     finally:
         shutil.rmtree(place, ignore_errors=True)

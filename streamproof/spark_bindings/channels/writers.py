@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streamproof.spark_bindings.errors import ChannelDamaged
 from streamproof.spark_bindings.storage.file_locks import lock, try_lock
 from streamproof.spark_bindings.storage.forks import require_no_fork
 from streamproof.spark_bindings.storage.json_files import opening
@@ -59,8 +60,14 @@ def tidying(channel: Path) -> Iterator[bool]:
 
 
 def _open(channel: Path) -> int:
-    with opening(channel / _LOCK_FILE):
-        return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        with opening(channel / _LOCK_FILE):
+            return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    except FileNotFoundError:
+        raise ChannelDamaged(
+            f"the channel {channel} is gone: its pipeline was moved or removed while it was in "
+            "use. Nothing was written. Open the pipeline where it is now: Pipeline(path, ...)"
+        ) from None
 
 
 def _is_alone(handle: int) -> bool:

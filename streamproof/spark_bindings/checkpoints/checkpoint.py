@@ -19,6 +19,7 @@ from typing import Any
 from streamproof.disk import (
     DiskFailed,
     make_directory,
+    move,
     sync_directory,
     sync_files,
     sync_tree,
@@ -280,7 +281,7 @@ class Checkpoint:
             reached(Failpoint.CHECKPOINT_LINKED, self.path.parent.name)
             try:
                 sync_tree(temporary)  # a crash must not leave a part of it under its name
-                os.rename(temporary, target)
+                move(temporary, target)
             except OSError:
                 shutil.rmtree(temporary, ignore_errors=True)
                 if not target.exists():  # else another driver's collector was faster

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -28,6 +27,7 @@ from streamproof.disk import (
     DiskFailed,
     explained,
     make_directory,
+    move,
     sync_directory,
     sync_tree,
     temporary_sibling,
@@ -35,7 +35,7 @@ from streamproof.disk import (
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
-from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty
+from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty, WrongArgument
 from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.layout.wiring import Wiring
@@ -103,7 +103,8 @@ class PipelineDirectory:
     @staticmethod
     def is_free(path: Path) -> bool:
         """Tell whether a pipeline can be made at a path: it is absent, or an empty directory."""
-        return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+        with _can_be_made(path):
+            return not path.exists() or (path.is_dir() and not any(path.iterdir()))
 
     @staticmethod
     def create(path: Path, wiring: Wiring, schemas: Mapping[ChannelName, pa.Schema]) -> None:
@@ -156,6 +157,25 @@ def new_identity() -> str:
 
 
 @contextmanager
+def _can_be_made(path: Path) -> Iterator[None]:
+    """Refuse a path at which the system makes no directory.
+
+    Raises
+    ------
+    WrongArgument : if it does not
+    """
+    try:
+        yield
+    except DiskFailed:
+        raise
+    except OSError as error:
+        raise WrongArgument(
+            f"{path} cannot be a pipeline's directory: {error.strerror} ({error.filename}). "
+            "Nothing was made. Name a directory that is there, or that can be made"
+        ) from error
+
+
+@contextmanager
 def build_up(
     path: Path, wiring: Wiring, origin: Mapping[str, Any], identity: str
 ) -> Iterator[Path]:
@@ -178,7 +198,8 @@ def build_up(
     )
     if not PipelineDirectory.is_free(path):
         raise refused
-    make_directory(path.parent)
+    with _can_be_made(path):
+        make_directory(path.parent)
     temporary = temporary_sibling(path)
     try:
         with explained(path, "Nothing was made"):
@@ -189,7 +210,7 @@ def build_up(
         sync_tree(temporary)  # before it has its name: a part of a pipeline is none
         try:
             with explained(path, "Nothing was made"):
-                os.rename(temporary, path)  # onto nothing, or onto an empty directory
+                move(temporary, path)  # onto nothing, or onto an empty directory
         except DiskFailed:
             raise
         except OSError as error:
@@ -197,7 +218,7 @@ def build_up(
         try:
             sync_directory(path.parent)
         except DiskFailed:
-            os.rename(path, temporary)  # so that the call may be repeated
+            move(path, temporary)  # so that the call may be repeated
             raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -20,8 +20,15 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import make_directory, sync_directory, sync_everything, temporary_sibling
-from streamproof.spark_bindings.errors import FencedDriver, UnknownSnapshot
+from streamproof.disk import (
+    DiskFailed,
+    make_directory,
+    move,
+    sync_directory,
+    sync_everything,
+    temporary_sibling,
+)
+from streamproof.spark_bindings.errors import FencedDriver, NotAPipeline, UnknownSnapshot
 from streamproof.spark_bindings.names import (
     BatchId,
     ChannelName,
@@ -122,7 +129,17 @@ class SnapshotFiles:
         ----------
         is_used : whether something beside this directory knows an id. The directory of a snapshot
             may have been removed by hand, and its id must not be given again
+
+        Raises
+        ------
+        NotAPipeline : if the pipeline's directory is gone
+        DiskFailed : if the disk did not take it
         """
+        if not self.path.parent.is_dir():
+            raise NotAPipeline(
+                f"{self.path.parent} is gone: the pipeline was moved or removed while it was in "
+                "use. No snapshot was requested. Open it where it is now: Pipeline(path, ...)"
+            )
         make_directory(self.path)
         temporary = temporary_sibling(self.path / "request")
         write_json(temporary / "request.json", {"requested_at": _now()})
@@ -131,7 +148,10 @@ class SnapshotFiles:
             if is_used(snapshot):
                 continue
             try:
-                os.rename(temporary, self.path / snapshot)  # fails if it is taken: never empty
+                move(temporary, self.path / snapshot)  # fails if it is taken: never empty
+            except DiskFailed:
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
             except OSError:
                 if not (self.path / snapshot).exists():
                     raise

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.channel_log import Entry
 from streamproof.spark_bindings.channels.provenance import (
     NOTES_KEPT,
     BatchNotes,
@@ -77,11 +79,24 @@ class QueryProcess:
         received = self._recording.begin(batch_id)
         made = Made(self.checkpoint.identity(), batch_id, received)
         self._require_same(rows, made)
-        entry = self._output.append_once(rows, made.life, batch_id, received)
+        entry = self._append(rows, made)
         reached(Failpoint.ROWS_APPENDED, self.name)
         position, commit = (None, None) if entry is None else (entry.position, entry.commit)
         self._notes.write(made, position, commit)
         self._recording.on_batch(batch_id, received, self._output.append_marker_once)
+
+    def _append(self, rows: DataFrame, made: Made) -> Entry | None:
+        """Append what a batch gives. The first result stands, also if it had no rows.
+
+        Its marker has been sent, and snapshots have recorded it: rows that came now would be behind
+        the marker, and in no state.
+        """
+        stands = self._notes.read(made.batch)
+        if stands is None or stands.has_rows:
+            return self._output.append_once(rows, made.life, made.batch, made.received)
+        self._notes.check(made)
+        _spark.run_to_end(rows)  # for the state's changes
+        return None
 
     def check_output(self, notes_kept: int = NOTES_KEPT) -> None:
         """Check that the query has written what its checkpoint says, before Spark starts it.

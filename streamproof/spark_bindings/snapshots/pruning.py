@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+from streamproof.disk import move
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
@@ -62,7 +63,7 @@ def _forget(directory: PipelineDirectory, oldest: SnapshotId | None) -> None:
             # First what says that it was removed would go, else a half of it could be restored.
             doomed = snapshots.path / f".{name}.removed.tmp"
             shutil.rmtree(doomed, ignore_errors=True)
-            (snapshots.path / name).rename(doomed)
+            move(snapshots.path / name, doomed)
             shutil.rmtree(doomed, ignore_errors=True)
             for feed in directory.feeds.glob(f"*/{name}"):
                 shutil.rmtree(feed, ignore_errors=True)

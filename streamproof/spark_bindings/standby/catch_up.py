@@ -7,14 +7,13 @@ are linked too. From there on the new copy follows the order log, as any copy do
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.disk import sync_directory, sync_tree, temporary_sibling
+from streamproof.disk import move, sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.layout import incarnation
@@ -91,11 +90,11 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     _remove(own.kept)
     _remove(own.recorders)
     if recorders.exists():
-        os.rename(recorders, own.recorders)
+        move(recorders, own.recorders)
     OutputBuffer(survivor.kept, channel).copy_to(
         OutputBuffer(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
-    os.rename(place, own.checkpoint.path)
+    move(place, own.checkpoint.path)
     sync_directory(own.path)
     return CaughtUp(Turn(batch + 1), is_transferred=True, seconds=time.monotonic() - begun)
 
@@ -140,5 +139,5 @@ def _is_running(beat: Path, bound_seconds: float) -> bool:
 def _remove(path: Path) -> None:
     if path.exists():
         gone = temporary_sibling(path)  # in one step: a part of a checkpoint is none
-        os.rename(path, gone)
+        move(path, gone)
         shutil.rmtree(gone)

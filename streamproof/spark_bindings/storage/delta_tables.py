@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +15,12 @@ from deltalake.exceptions import DeltaError
 from streamproof.disk import (
     explained,
     make_directory,
+    move,
     sync_directory,
     sync_tree,
     temporary_sibling,
 )
-from streamproof.spark_bindings.errors import DamagedFile, first_line
+from streamproof.spark_bindings.errors import ChannelDamaged, DamagedFile, first_line
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
@@ -80,13 +80,35 @@ def create_table(path: Path, schema: pa.Schema, partition_by: Sequence[str]) -> 
         with explained(path, "No table was created"):
             new_table(place, schema, partition_by=list(partition_by))
             sync_tree(place)
-            os.rename(place, path)  # onto nothing, or onto an empty directory
+            move(place, path)  # onto nothing, or onto an empty directory
     except OSError:
         if not DeltaTable.is_deltatable(str(path)):  # else somebody was faster
             raise
     finally:
         shutil.rmtree(place, ignore_errors=True)
     sync_directory(path.parent)
+
+
+def refresh(table: DeltaTable, path: Path) -> None:
+    """Read what was committed to a table since it was read last.
+
+    Raises
+    ------
+    ChannelDamaged : if the table was replaced by another one, or has lost commits
+    """
+    try:
+        table.update_incremental()
+    except DeltaError as error:
+        if _IS_OLDER not in str(error):
+            raise
+        raise ChannelDamaged(
+            f"{path} is no longer the table that was opened there: its log ends ahead of version "
+            f"{table.version()}, which was read. Another pipeline was put in its place, or commits "
+            "were lost. Nothing was written. Open the pipeline anew: Pipeline(path, ...)"
+        ) from error
+
+
+_IS_OLDER = "is older than the existing snapshot version"
 
 
 def _damaged(path: Path, what: str) -> DamagedFile:
