@@ -28,7 +28,7 @@ from streamproof.spark_bindings import (
     vacuum,
 )
 from streamproof.spark_bindings.errors import WrongArgument
-from streamproof.spark_bindings.standby.copy_status import standings
+from streamproof.spark_bindings.standby.copy_status import process_statuses
 
 URLS = [
     "s3a://bucket/shop",
@@ -72,7 +72,7 @@ def test_a_pipeline_at_a_url_is_refused(url: str, kind: type, nowhere: Path) -> 
         list_snapshots,
         take_snapshot,
         vacuum,
-        standings,
+        process_statuses,
         lambda url: show_snapshot(url, "000001"),
         lambda url: remove_snapshot(url, "000001"),
         lambda url: restore_snapshot(url, "000001", into="p"),
