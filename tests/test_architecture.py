@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,11 @@ def test_no_test_is_imported_from_another(path):
 
 def test_an_import_of_a_test_is_noticed():
     assert imported_tests("from tests.checker.test_x import thing") == ["tests.checker.test_x"]
+
+
+def test_every_file_that_the_architecture_names_is_there():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    there = {f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[st]*/**/*.py")}
+    named = set(re.findall(r"`([\w/]+\.py)`", text))
+    assert named
+    assert {name for name in named if not any(path.endswith(f"/{name}") for path in there)} == set()

@@ -7,29 +7,28 @@ until it sees it committed, or takes over. What is decided, the machines of `pro
 and `protocols.egress` decide.
 
 ==================  ======================================================================
-`copies`            the two copies, and the directory of a pair
 `order_log`         which lane a turn takes, and up to where
-`merging`           the machine that chooses turns, or follows them
-`pace`              how soon a leader chooses
+`merge_order`       the machine that chooses turns, or follows them
+`throttle`          how soon the primary chooses
 `partitioning`      which rows a partition of a query takes
 `turn_source`       the streaming source that reads a turn
-`kept`              outputs of turns that may not be delivered yet
-`client`            the output channel: what was delivered, and who is primary
-`giving`            the machine that delivers outputs, or keeps them
+`client`            the output channel: what was delivered, and which copy is primary
+`egress`            the machine that delivers outputs, or buffers them
 `failpoints`        where tests kill a copy
 `digest`            whether both copies gave the same rows, and which rows differ
 `determinism`       plans that could not
-`heartbeat`         whether the twin is alive
-`lock`              that one process runs a copy
+`continuation`      whether a copy may go on
+`heartbeat`         whether the other copy is alive
 `catch_up`          a new copy begins in the survivor's state
-`incarnation`       whether what a copy has acknowledged still counts
 `copy_run`          one copy, from start to end
-`alone_run`         the queries without replicas
-`watched`           a process, and whether it has ended, is silent or beats
+`unreplicated_run`  the queries without replicas
+`child_process`     a process, and whether it has ended, is silent or beats
 `supervisor`        all processes of a pipeline on one machine
-`standing`          how they are, seen from outside
-`pipeline_file`     the file that defines it
+`copy_status`       how they are, seen from outside
+`pipeline_file`     the file that defines the pipeline
 ==================  ======================================================================
+
+The pair's directory, its locks and its output buffer are in `layout`.
 
 Nothing is imported here: Spark's workers need one module of it, and should start fast.
 """

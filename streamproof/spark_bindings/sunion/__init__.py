@@ -1,7 +1,7 @@
 """`sunion`: several streams become one, in an order that anyone can reproduce.
 
 Rows are packed into blobs (`pack`), brought together by Spark, put in order by serializers
-(`processor`, `merge`) and unpacked (`unpack`). What may be emitted, and when, is for the machine in
+(`processor`, `dpc`) and unpacked (`unpack`). What may be emitted, and when, is for the machine in
 `protocols.dpc` to say.
 
 Names are imported when they are first used: workers need one module each, and should start fast.
