@@ -25,11 +25,16 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
 from tests.spark.support.handmade import write
-from tests.spark.support.lives import feed, offset
+from tests.spark.support.lives import feed, offset, two
 from tests.spark.support.rounds import ORIGINAL, A, B, Ends, Rounds
 from tests.spark.support.waiting import SECONDS_MAX
 
 Q = QueryName("q")
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    return two(tmp_path / "p")
 
 
 POSITIONS: Ends = [(2, 0), (2, 2), (2, 2), (4, 2), (4, 3)]

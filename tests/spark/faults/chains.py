@@ -20,7 +20,7 @@ from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
-from streamproof.spark_bindings.snapshots import flux
+from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.snapshots.collector import Collector
 from streamproof.spark_bindings.snapshots.commands import remove_snapshot
 from tests.spark.faults.crashes import Lost
@@ -82,7 +82,7 @@ def without_spark() -> Iterator[None]:
     """Run without executors, and ask for no certificate: what it says is none of ours."""
     with (
         no_executors(),
-        mock.patch.object(flux, "check_certificate"),
+        mock.patch.object(vacuuming, "check_certificate"),
         mock.patch.object(compaction, "COMPACTED_MIN", 1),
     ):
         yield
@@ -177,9 +177,9 @@ def work(tape: Tape) -> None:
     append(pipeline, 5)
     tape.note(Appended(5))
     run(pipeline)
-    removed = {each.channel: each.until for each in flux.vacuum(pipeline.path, dry_run=True)}
+    removed = {each.channel: each.until for each in vacuuming.vacuum(pipeline.path, dry_run=True)}
     tape.note(Vacuumed(removed[SOURCE]))
-    flux.vacuum(pipeline.path)
+    vacuuming.vacuum(pipeline.path)
     append(pipeline, 6)
     tape.note(Appended(6))
     run(pipeline)
@@ -198,7 +198,7 @@ def steps(place: Path) -> Iterator[Callable[[], object]]:
     yield lambda: restore(chain(path), "000001", place / "copy", Replay.ALL)
     yield lambda: append(chain(path), 3)
     yield lambda: remove_snapshot(path, "000001")
-    yield lambda: flux.vacuum(path)
+    yield lambda: vacuuming.vacuum(path)
 
 
 def _snapshot(tape: Tape, pipeline: Pipeline) -> None:

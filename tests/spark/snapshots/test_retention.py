@@ -22,7 +22,7 @@ from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
-from streamproof.spark_bindings.snapshots import flux
+from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from tests.spark.standby.support.copies import await_in_step, pair_run, send
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint, write
@@ -201,7 +201,7 @@ def die_at_the_end(path: Path, value: dict[str, int]) -> None:
     [
         (DeltaTable, "create_write_transaction", die),
         (Path, "unlink", die),
-        (flux, "write_json", die_at_the_end),
+        (vacuuming, "write_json", die_at_the_end),
     ],
     ids=["commit", "removal", "end"],
 )

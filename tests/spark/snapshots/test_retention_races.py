@@ -25,7 +25,8 @@ from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles, SnapshotStatus
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, Turn
-from streamproof.spark_bindings.snapshots import flux, restore
+from streamproof.spark_bindings.snapshots import restore
+from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
 from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.storage.parquet_files import read_file
@@ -137,7 +138,7 @@ def test_a_transfer_that_failed_acknowledges_again_once_the_copy_goes_on(tmp_pat
 
 def test_of_two_vacuums_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    take_out = flux._take_out
+    take_out = vacuuming._take_out
 
     def during(*arguments: object) -> None:
         with pytest.raises(CopyRuns, match=r"vacuum of .*p is run by process \d+"):
@@ -145,7 +146,7 @@ def test_of_two_vacuums_one_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         assert vacuum(pipeline.path, dry_run=True)[0].until == 3
         take_out(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(flux, "_take_out", during)
+    monkeypatch.setattr(vacuuming, "_take_out", during)
     assert vacuum(pipeline.path)[0].commits == 3
     monkeypatch.undo()
     assert vacuum(pipeline.path)[0].commits == 0

@@ -119,7 +119,7 @@ def test_a_copy_is_in_sync_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
         behind.unlink()
         await_that(lambda: are_level() == [True, True], "two copies again")
     said = [record.getMessage() for record in caplog.records]
-    assert sorted(text for text in said if "is level" in text) == [
+    assert sorted(text for text in said if "is in sync" in text) == [
         f"copy {name} of totals is in sync: it can take over at once" for name in "AAB"
     ]
     assert len([text for text in said if " runs, after " in text]) == 3

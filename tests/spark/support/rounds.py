@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import pytest
 
 from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.checkpoints.rerun import RerunReader, write_rerun
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import ChannelName, Position
 from tests.spark.support.handmade import write
-from tests.spark.support.lives import offset, two
+from tests.spark.support.lives import offset
 
 A, B = ChannelName("a"), ChannelName("b")
 Ends = list[tuple[int, int]]
@@ -69,11 +66,6 @@ class Rounds:
         lines = [json.dumps(each) for each in self.offsets]
         for kind, text in (("offsets", "\n".join(["v1", "{}", *lines])), ("commits", "v2\n{}")):
             write(self.place / "checkpoint" / kind / str(len(self.batches)), text)
-
-
-@pytest.fixture
-def pipeline(tmp_path: Path) -> Pipeline:
-    return two(tmp_path / "p")
 
 
 ORIGINAL: Ends = [(1, 0), (1, 2), (1, 2), (3, 2), (3, 3)]  # messages behind the cut, at (1, 0)
