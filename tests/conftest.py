@@ -44,7 +44,14 @@ FIRST = (
 """Files that take twenty seconds and more. Whoever adds one sees it in `pytest --durations=40`."""
 
 
+SLOW_SECONDS_MAX = 3600
+"""What a slow test may take unless it says more: a machine may be busy with other things."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no process is left alone with one."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS_MAX))
     rank = {HERE / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path, len(FIRST)))

@@ -158,6 +158,8 @@ def rebuild(
             return assembled(cls, parts)
         case MapSort(key_sorts, part):
             over = [domains[key.name] for key in key_sorts]
+            if not isinstance(part, RecordSort | MapSort):
+                return Map.build(*over, lambda *here: value(name, (*keys, *here)))
             return Map.build(
                 *over, lambda *here: rebuild(part, domains, value, name, (*keys, *here))
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.lang.expr import Expr, Var
+from streamproof.lang.expr import TRUE, Expr, Var, conjunction
 from streamproof.lang.model import Fairness, Role
 from streamproof.lang.quantify import Site
 from streamproof.lang.sorts import ElementSort, ScalarSort, Sort
@@ -88,6 +88,15 @@ class PropertyForm:
     parameters: tuple[Var, ...]
     conjuncts: tuple[tuple[str, Expr], ...]
     premises: tuple[tuple[Site, Expr], ...] = ()
+
+    @property
+    def sides(self) -> tuple[Expr, Expr]:
+        """Premise and goal of a promise; that of `eventually` is always made."""
+        parts = [part for _, part in self.conjuncts]
+        if self.role is Role.LEADS_TO:
+            when, then = parts
+            return when, then
+        return TRUE, conjunction(*parts)
 
     @property
     def takes_a_step(self) -> bool:

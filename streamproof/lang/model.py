@@ -228,10 +228,17 @@ class Model(Generic[S]):
 
     def domain_of(self, annotation: Any, method: str) -> Domain[Any]:
         """Find the domain that a parameter ranges over, by the element class in its annotation."""
-        for field, element in domain_fields(type(self)):  # type: ignore[arg-type] # hashable
-            if element is annotation:
-                domain: Domain[Any] = getattr(self, field)
-                return domain
+        own = domain_fields(type(self))  # type: ignore[arg-type] # hashable
+        found = [field for field, element in own if element is annotation]
+        if len(found) == 1:
+            domain: Domain[Any] = getattr(self, found[0])
+            return domain
+        if found:
+            raise WrongDefinition(
+                f"{type(self).__name__}.{method} takes a parameter of type {annotation.__name__}, "
+                f"of which the model has several domains: {', '.join(found)}. It would be asked of "
+                "one of them alone. Give each an Element class of its own"
+            )
         raise WrongDefinition(
             f"{type(self).__name__}.{method} takes a parameter of type {annotation}, but "
             f"no field of the model is a Domain of it, so its values are unknown. Declare one"

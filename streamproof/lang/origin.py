@@ -15,6 +15,9 @@ from types import CodeType, FrameType
 
 _HERE = str(Path(__file__).parent)
 _INSTALLED = tuple(str(Path(sysconfig.get_path(name))) for name in ("purelib", "platlib"))
+_ASKING = tuple(
+    str(Path(_HERE).parent / room) for room in ("checker", "proofs", "translation", "cli")
+)
 _STANDARD = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
 
 
@@ -96,3 +99,17 @@ def is_plain_dataclass(cls: type, method: str) -> bool:
 def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
     """Read the instructions of a function, once."""
     return tuple(dis.get_instructions(code))
+
+
+def asks_models(code: CodeType) -> bool:
+    """Tell whether code is streamproof's, and asks what models answer: no model is made of it."""
+    return code.co_filename.startswith(_ASKING)
+
+
+def names_used(code: CodeType) -> list[str]:
+    """List the names that a function uses otherwise than as those of attributes."""
+    named = [part for part in instructions_of(code) if part.opcode in dis.hasname]
+    return list(dict.fromkeys(part.argval for part in named if part.opname not in _OF_ATTRIBUTES))
+
+
+_OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_ATTR", "DELETE_ATTR")

@@ -285,7 +285,9 @@ def as_function(module: ModuleType, node: ast.stmt | ast.expr) -> FunctionType:
     whole = ast.fix_missing_locations(
         ast.Module([ast.copy_location(function, node)], type_ignores=[])
     )
-    code = compile(whole, str(module.__file__), "exec", dont_inherit=True)
+    code = compile(
+        whole, getattr(module, "__file__", None) or "<made of text>", "exec", dont_inherit=True
+    )
     inner = next(part for part in code.co_consts if hasattr(part, "co_code"))
     note_trees(inner, [function])
     return FunctionType(inner, vars(module))

@@ -36,7 +36,7 @@ from streamproof.lang.domain import Domain
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.map import Map
 from streamproof.lang.model import Model
-from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.origin import Origin, names_used, origin_of
 from streamproof.lang.reached import is_special, package_of, packages_of, reached_from, roots_of
 from streamproof.lang.texts import NUMBER, code_text, numbered, plain_text, shortened
 
@@ -85,7 +85,7 @@ def _looked_around(cls: Any, model: Any) -> Writer:
     for part in reached_from(cls, roots_of(cls)):
         function = part.function
         writer.write("the function", {function.__qualname__: function})
-        named: tuple[str, ...] = (*part.code.co_names, *part.code.co_freevars)
+        named = (*names_used(part.code), *part.code.co_freevars)
         used = {key: part.names[key] for key in named if key in part.names}
         writer.write("the global", used)
         for value in used.values():

@@ -91,9 +91,12 @@ def trace_anew(cls: Any) -> TracedModel:
 
 
 def _assumption(bound: _Bound) -> ex.Expr:
-    (path,) = paths(functools.partial(merged, bound.call, ()), bound.method.name)
+    answer = functools.partial(merged, functools.partial(_answer, bound, Role.ASSUME), ())
+    (path,) = paths(answer, bound.method.name)
     _refuse_claims(bound, path)
-    return lift(path.value, ex.BOOL)
+    with blaming(bound.method.name, bound.call):
+        held = ex.conjunction(*(lift(part, ex.BOOL) for _, part in path.value))
+    return ex.quantify("forall", bound.parameters, held) if bound.parameters else held
 
 
 def _refuse_disabled(bound: _Bound, path: Path) -> None:
@@ -220,12 +223,20 @@ class _Bound:
 
     @classmethod
     def to(cls, model: Any, method: Method, states: tuple[Any, ...]) -> _Bound:
-        parameters = tuple(
-            Var(name, _scalar_sort(note, method)) for name, note in method.parameters
-        )
+        parameters = parameters_of(method)
         arguments = [scalar(parameter) for parameter in parameters]
         call = functools.partial(getattr(model, method.name), *states, *arguments)
         return cls(method, call, parameters)
+
+
+def parameters_of(method: Method) -> tuple[Var, ...]:
+    """Give a method's parameters as variables.
+
+    Raises
+    ------
+    WrongDefinition : if one has no scalar sort
+    """
+    return tuple(Var(name, _scalar_sort(note, method)) for name, note in method.parameters)
 
 
 def _scalar_sort(annotation: Any, method: Method) -> ScalarSort:

@@ -6,7 +6,7 @@ Z3: a term is a plain bool or int as long as it can be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -30,6 +30,8 @@ class FiniteTranslator(OpenTranslator):
         self.sizes = sizes
         self.cells: dict[tuple[str, tuple[int, ...]], tuple[Term, ScalarSort]] = {}
         self._terms: dict[tuple[Expr, tuple[Any, ...]], Term] = {}
+        self._reads: dict[tuple[Any, ...], Term] = {}
+        self._equal: dict[tuple[Any, int], Term] = {}
 
     def term(self, expr: Expr, bound: Bound | None = None) -> Term:
         """Translate an expression, once for the same values of its free variables."""
@@ -62,6 +64,14 @@ class FiniteTranslator(OpenTranslator):
         self, variable: str, terms: list[Term], keys: tuple[Expr, ...], sort: ScalarSort
     ) -> Term:
         """Translate a variable at its keys: a cell, or a choice among cells."""
+        place = (variable, *map(_key, terms))
+        if place not in self._reads:
+            self._reads[place] = self._read(variable, terms, keys, sort)
+        return self._reads[place]
+
+    def _read(
+        self, variable: str, terms: list[Term], keys: tuple[Expr, ...], sort: ScalarSort
+    ) -> Term:
         choices = [
             [term] if isinstance(term, int) else range(self.sizes[str(key.sort)])
             for term, key in zip(terms, keys, strict=True)
@@ -70,9 +80,17 @@ class FiniteTranslator(OpenTranslator):
         result = self.cell(variable, last, sort)
         for indices in others:
             pairs = zip(terms, indices, strict=True)
-            here = self.conjunction(term == index for term, index in pairs)
+            here = self.conjunction(self._is(term, index) for term, index in pairs)
             result = z3.If(here, self.cell(variable, indices, sort), result)
         return result
+
+    def _is(self, term: Term, index: int) -> Term:
+        """Ask whether a key is an element."""
+        if isinstance(term, int):
+            return term == index
+        if (_key(term), index) not in self._equal:
+            self._equal[_key(term), index] = term == index
+        return self._equal[_key(term), index]
 
     def quantified(self, kind: str, variables: tuple[Var, ...], body: Expr, bound: Bound) -> Term:
         """Write a quantifier out over its elements."""
@@ -90,14 +108,21 @@ class FiniteTranslator(OpenTranslator):
         open_terms = [term for term in terms if term is not True]
         if any(term is False for term in open_terms):
             return False
-        return z3.And(open_terms) if open_terms else True
+        return self._joined(z3.Z3_mk_and, open_terms) if open_terms else True
 
     def disjunction(self, terms: Iterable[Term]) -> Term:
         """Join terms by or."""
         open_terms = [term for term in terms if term is not False]
         if any(term is True for term in open_terms):
             return True
-        return z3.Or(open_terms) if open_terms else False
+        return self._joined(z3.Z3_mk_or, open_terms) if open_terms else False
+
+    def _joined(self, join: Callable[..., Any], terms: list[Term]) -> Term:
+        """Join terms without asking each again what it is, as `z3.And` and `z3.Or` do."""
+        if len(terms) == 1:
+            return terms[0]
+        array = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
+        return z3.BoolRef(join(self.context.ref(), len(terms), array), self.context)
 
     def lifted(self, term: Term) -> Term:
         """Give Z3's own term for a plain value."""

@@ -11,6 +11,7 @@ from typing import Any
 from streamproof.lang import expr as ex
 from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Expr, Read, Var
+from streamproof.lang.flatten import claims_of
 from streamproof.lang.fork import Ending, fresh_name, paths
 from streamproof.lang.form import Command, Update
 from streamproof.lang.model import Model
@@ -60,12 +61,18 @@ def named(
 
 @dataclass(frozen=True, slots=True)
 class Implication:
-    """A lemma along one path: the premises imply the conclusion, for all parameters."""
+    """A lemma along one path: the premises imply the conclusion, for all parameters.
+
+    Attributes
+    ----------
+    is_claim : an `assert` in it fails where the premises hold, so they must hold nowhere
+    """
 
     name: str
     parameters: tuple[Var, ...]
     premises: tuple[Expr, ...]
     conclusion: Expr
+    is_claim: bool = False
 
 
 def traced_conjuncts(invariant: Invariant) -> dict[str, Expr]:
@@ -81,7 +88,7 @@ def open_conjuncts(invariant: Invariant) -> dict[str, tuple[tuple[Var, ...], Exp
     model, state = _model_and_state(invariant)
     found: dict[str, tuple[tuple[Var, ...], Expr]] = {}
     for name, function in named(invariant.conjuncts, "conjunct"):
-        parameters = _parameters(function)
+        parameters = parameters_taken(function)
         arguments = [scalar(parameter) for parameter in parameters]
         body = lift(merged(_applied(function, model, state, arguments), ()), ex.BOOL)
         found[name] = parameters, body
@@ -89,18 +96,20 @@ def open_conjuncts(invariant: Invariant) -> dict[str, tuple[tuple[Var, ...], Exp
 
 
 def traced_lemmas(invariant: Invariant) -> list[Implication]:
-    """Trace the lemmas: one implication for each path."""
+    """Trace the lemmas: one implication for each path, and for each claim on it."""
     model, state = _model_and_state(invariant)
     found = []
     for name, function in named(invariant.lemmas, "lemma"):
-        parameters = _parameters(function)
+        parameters = parameters_taken(function)
         arguments = [scalar(parameter) for parameter in parameters]
         for path in paths(_applied(function, model, state, arguments), function.__name__):
-            if path.ending is Ending.DISABLED:
-                continue
-            broken = path.ending is Ending.BROKEN_CLAIM
-            conclusion = ex.FALSE if broken else lift(path.value, ex.BOOL)
-            found.append(Implication(name, parameters, path.condition, conclusion))
+            found += [
+                Implication(name, parameters, claim.broken_if, ex.FALSE, is_claim=True)
+                for claim in claims_of(name, parameters, path)
+            ]
+            if path.ending is Ending.VALUE:
+                conclusion = lift(path.value, ex.BOOL)
+                found.append(Implication(name, parameters, path.condition, conclusion))
     return found
 
 
@@ -116,7 +125,8 @@ def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:
     return symbolic_model(cls), value_of(state_sort_of(cls), "")
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[Var, ...]:
+def parameters_taken(function: Callable[..., Any]) -> tuple[Var, ...]:
+    """Give what a conjunct or lemma takes beside the model and the state, as variables."""
     hints = typing.get_type_hints(function, include_extras=True)
     names = list(inspect.signature(function).parameters)[2:]
     return tuple(Var(name, _scalar(sort_of(hints[name]), name)) for name in names)

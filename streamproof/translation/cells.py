@@ -38,19 +38,28 @@ def _cells(sort: Sort, value: Any, name: str, keys: tuple[Any, ...]) -> Iterator
     match sort:
         case RecordSort(cls, fields) if isinstance(value, cls):
             for field, part in fields:
-                yield from _cells(
-                    part, getattr(value, field), f"{name}.{field}" if name else field, keys
-                )
+                inner, place = getattr(value, field), f"{name}.{field}" if name else field
+                if _is_leaf(part, inner):
+                    yield (place, keys), inner
+                else:
+                    yield from _cells(part, inner, place, keys)
         case MapSort(_, part) if isinstance(value, Map):
             for key, inner in value.items():
-                here = key if len(value.domains) > 1 else (key,)
-                yield from _cells(part, inner, name, (*keys, *here))
+                here = (*keys, *(key if len(value.domains) > 1 else (key,)))
+                if _is_leaf(part, inner):
+                    yield (name, here), inner
+                else:
+                    yield from _cells(part, inner, name, here)
         case RecordSort() | MapSort():
             raise NotOfSort(f"{name or 'it'} is {value!r}, which is no {sort}")
         case _ if not _is_scalar(sort, value):
             raise NotOfSort(f"{name or 'it'} is {value!r}, which is no {sort}")
         case _:
             yield (name, keys), value
+
+
+def _is_leaf(sort: Sort, value: Any) -> bool:
+    return not isinstance(sort, RecordSort | MapSort) and _is_scalar(sort, value)
 
 
 def _is_scalar(sort: Sort, value: Any) -> bool:

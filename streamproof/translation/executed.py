@@ -12,6 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dis import get_instructions
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -43,6 +44,7 @@ class Executed:
     def __init__(self) -> None:
         self.offsets: dict[CodeType, set[int]] = {}
         self.paths: list[list[Questions]] = []
+        self.looked_at: dict[int, tuple[CodeType, set[int] | None]] = {}
         self._names: dict[CodeType, dict[str, Any]] = {}
         self._given: list[Any] = []
 
@@ -57,11 +59,13 @@ class Executed:
         code = frame.f_code
         if event != "call" or not is_own(code):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if code not in self._names:
             self._names[code] = frame.f_globals
             self._given += _from_outside(frame)
         seen = self.offsets.setdefault(code, set())
+        if _telling_offsets(code) <= seen:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
 
         def note(frame: FrameType, event: str, _argument: Any) -> Any:
             if event == "opcode":
@@ -110,8 +114,18 @@ class Beyond:
     """
 
     def __init__(self, traced: Executed) -> None:
-        self._known = traced.offsets
+        self._traced = traced
         self.place: str | None = None
+
+    def _offsets(self, code: CodeType) -> set[int] | None:
+        """Give what of a function was traced; None if all of it was, so that nothing is beyond."""
+        kept = self._traced.looked_at.get(id(code))
+        if kept is None:
+            known = self._traced.offsets.get(code, set())
+            # Codes are compared by what they hold, which takes long; one that is kept is not gone.
+            is_whole = _telling_offsets(code) <= known
+            kept = self._traced.looked_at[id(code)] = code, None if is_whole else known
+        return kept[1]
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -123,7 +137,9 @@ class Beyond:
         code = frame.f_code
         if event != "call" or self.place is not None or not is_own(code):
             return None
-        known: set[int] = self._known.get(code, set())
+        known = self._offsets(code)
+        if known is None:
+            return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
 
         def note(frame: FrameType, event: str, _argument: Any) -> Any:
@@ -147,18 +163,32 @@ def _tracing(enter: Any) -> Iterator[None]:
             gc.enable()
 
 
-_owned: dict[CodeType, bool] = {}
+_offsets_of: dict[int, tuple[CodeType, frozenset[int]]] = {}
+
+
+def _telling_offsets(code: CodeType) -> frozenset[int]:
+    """List the offsets of the instructions of a function, but for those that nobody is told of."""
+    if id(code) not in _offsets_of:
+        found = (i.offset for i in get_instructions(code) if i.opname not in _UNSEEN)
+        _offsets_of[id(code)] = code, frozenset(found)
+    return _offsets_of[id(code)][1]
+
+
+_UNSEEN = ("RESUME", "CACHE", "MAKE_CELL", "COPY_FREE_VARS")
+"""Instructions that do nothing which could be seen, and are not always told of."""
+_owned: dict[int, tuple[CodeType, bool]] = {}
+"""By number, since codes are compared by what they hold; they are kept, so that none is reused."""
 
 
 def is_own(code: CodeType) -> bool:
     """Tell whether a function is neither the language's nor Python's own, nor a module's body."""
-    if code not in _owned:
+    if id(code) not in _owned:
         is_made = code.co_filename.startswith("<") and code.co_name.startswith("__")
         is_told = code.co_name in ("<module>", "__repr__", "__str__", "__format__", "__del__")
         is_foreign = code.co_filename.startswith(_NOT_LOOKED_AT) or "<frozen" in code.co_filename
         is_library = "site-packages" in code.co_filename
-        _owned[code] = not is_told and (is_library or not (is_made or is_foreign))
-    return _owned[code]
+        _owned[id(code)] = code, not is_told and (is_library or not (is_made or is_foreign))
+    return _owned[id(code)][1]
 
 
 def _from_outside(frame: FrameType) -> Iterator[Any]:

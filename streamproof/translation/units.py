@@ -14,7 +14,6 @@ from streamproof.lang.errors import Disabled, WrongDefinition
 from streamproof.lang.expr import Expr, Var
 from streamproof.lang.flatten import variables_of
 from streamproof.lang.form import (
-    ClaimForm,
     Command,
     PropertyForm,
     TracedModel,
@@ -23,8 +22,15 @@ from streamproof.lang.form import (
 )
 from streamproof.lang.model import STATES_TAKEN, Method, Role, answers_of
 from streamproof.lang.sorts import Sort
-from streamproof.lang.trace import RESULT
-from streamproof.proofs.invariant import Invariant, named, open_conjuncts
+from streamproof.lang.trace import RESULT, parameters_of
+from streamproof.proofs.invariant import (
+    Implication,
+    Invariant,
+    named,
+    open_conjuncts,
+    parameters_taken,
+    traced_lemmas,
+)
 from streamproof.translation.cells import Cells, NotOfSort, cells_of, first_difference, keys_of
 from streamproof.translation.reading import Conditions, Place, Reader, Reading
 from streamproof.translation.shapes import (
@@ -161,16 +167,6 @@ def _shape(traced: TracedModel, method: Method, parameters: tuple[Var, ...]) -> 
     return MethodShape(traced, STATES_TAKEN.get(method.role, 1), own)  # type: ignore[arg-type] # elements
 
 
-def _parameters(traced: TracedModel, method: Method) -> tuple[Var, ...]:
-    forms: tuple[Command | ClaimForm | PropertyForm, ...] = (
-        *traced.initial,
-        *traced.commands,
-        *traced.claims,
-        *traced.properties,
-    )
-    return next((form.parameters for form in forms if form.name == method.name), ())
-
-
 def _method_runner(name: str) -> Callable[[Point], Any]:
     return lambda point: getattr(point.model, name)(*point.values)
 
@@ -182,7 +178,7 @@ def _step_unit(traced: TracedModel, method: Method, commands: tuple[Command, ...
     ]
     return Unit(
         method.name,
-        _shape(traced, method, _parameters(traced, method)),
+        _shape(traced, method, parameters_of(method)),
         _method_runner(method.name),
         lambda state: Outcome(Kind.VALUE, cells_of(traced.state_sort, state)),
         (
@@ -257,10 +253,24 @@ def _assumption_unit(traced: TracedModel, method: Method, form: Expr) -> Unit:
     return _truth_unit(
         method.name,
         shape,
-        _method_runner(method.name),
+        _assumption_runner(method),
         (("", form),),
-        lambda answer: truths(method.name, method.role, answer),
+        lambda answers: {"": all(_is_true(method, answer) for answer in answers)},
     )
+
+
+def _assumption_runner(method: Method) -> Callable[[Point], Any]:
+    """Ask an assumption for every element, as a search does."""
+
+    def run(point: Point) -> list[Any]:
+        model: Any = point.model
+        return [getattr(model, method.name)(*call.arguments) for call in model.calls(method)]
+
+    return run
+
+
+def _is_true(method: Method, answer: Any) -> bool:
+    return all(truths(method.name, method.role, answer).values())
 
 
 def _truth_unit(
@@ -301,15 +311,48 @@ def truths(name: str, role: Role, answer: Any) -> dict[str, bool]:
 
 
 def invariant_units(invariant: Invariant, traced: TracedModel) -> list[Unit]:
-    """List an invariant's conjuncts with their traced forms."""
+    """List an invariant's conjuncts and lemmas with their traced forms."""
     functions = dict(named(invariant.conjuncts, "conjunct"))
     units = []
     for name, (parameters, form) in open_conjuncts(invariant).items():
-        shape = MethodShape(traced, 1, tuple((part.name, part.sort) for part in parameters))  # type: ignore[misc] # or numbers
-        run = _conjunct_runner(functions[name])
-        read = _conjunct_reader(name)
-        units.append(_truth_unit(name, shape, run, (("", form),), read))
+        run, read = _conjunct_runner(functions[name]), _conjunct_reader(name)
+        units.append(_truth_unit(name, _own_shape(traced, parameters), run, (("", form),), read))
+    implications = traced_lemmas(invariant)
+    for name, function in named(invariant.lemmas, "lemma"):
+        own = [part for part in implications if part.name == name]
+        units.append(_lemma_unit(name, function, traced, own))
     return units
+
+
+def _own_shape(traced: TracedModel, parameters: tuple[Var, ...]) -> MethodShape:
+    return MethodShape(traced, 1, tuple((part.name, part.sort) for part in parameters))  # type: ignore[misc] # or numbers
+
+
+def _lemma_unit(
+    name: str, function: Callable[..., Any], traced: TracedModel, paths: list[Implication]
+) -> Unit:
+    conditions, read = Conditions(), _conjunct_reader(name)
+    return Unit(
+        name,
+        _own_shape(traced, parameters_taken(function)),
+        _conjunct_runner(function),
+        lambda answer: Outcome(Kind.VALUE, {("", ()): read(answer)[""]}),
+        tuple(_implied(path, conditions) for path in paths),
+        conditions,
+    )
+
+
+def _implied(path: Implication, conditions: Conditions) -> Alternative:
+    premise = ex.conjunction(*path.premises)
+    if path.is_claim:
+        return _claim(premise, conditions)
+    reading = Reading(conditions)
+    held = reading.within(premise).of(path.conclusion)
+    return Alternative(
+        premise,
+        reading.of(premise),
+        lambda place: Outcome(Kind.VALUE, {("", ()): held(place)}),
+    )
 
 
 def _conjunct_runner(function: Callable[..., Any]) -> Callable[[Point], Any]:

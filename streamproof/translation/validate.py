@@ -12,7 +12,7 @@ from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_anew, trace_answers, trace_model, trace_protocol
 from streamproof.models.sizes import at_size
-from streamproof.proofs.invariant import Invariant, open_conjuncts
+from streamproof.proofs.invariant import Invariant, open_conjuncts, traced_lemmas
 from streamproof.translation.comparison import Comparison, TracingDisagrees
 from streamproof.translation.executed import Executed
 from streamproof.translation.points import is_walkable
@@ -51,6 +51,7 @@ def validate_invariant(invariant: Invariant) -> TranslationReport:
     began, traced, executed = time.perf_counter(), trace_model(cls), Executed()
     with executed.recording():
         open_conjuncts(invariant)
+        traced_lemmas(invariant)
     units = invariant_units(invariant, traced)
     comparison = Comparison(f"the invariant of {cls.__name__}", units, executed)
     found = _validated_class(cls) + _reported(comparison, _sized(cls), traced)

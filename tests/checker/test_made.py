@@ -4,6 +4,8 @@ refuse them with the line, and what is made in a way that nobody knows is no evi
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -270,3 +272,16 @@ def test_what_no_look_at_the_code_finds_differs_in_other_processes(tmp_path, mon
         code, told = run(*command)
         assert code == ExitCode.WRONG_USE, told
         assert "ImpureModel: ok() was asked about State(n=1) in two processes" in told
+
+
+def test_a_check_that_stands_beside_a_model_makes_none_of_it(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "lease.py").read_text(encoding="utf-8")
+    file = tmp_path / "beside.py"
+    file.write_text(
+        f"{text}\n\nfrom streamproof.checker import check\n\n\n"
+        "def tell(name, ask):\n    print(name, ask().verdict.status)\n\n\n"
+        'tell("one", lambda: check(Lease(Domain(Worker, 2))))\n'
+    )
+    ran = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "one Status.EXHAUSTED\n"

@@ -210,15 +210,14 @@ def write_property(
         names = {"before": "State", "after": "State", **taken}
         write, states = Writer(rng, schema, names, at_top=False), "before: State, after: State"
     elif role == "assume":
-        write, states, taken = Writer(rng, schema, {}, at_top=False), "", {}
+        write, states = Writer(rng, schema, dict(taken), at_top=False), ""
     else:
         write = replace(writer(rng, schema, taken, helpers), at_top=False)
         states = "s: State"
     given = ", ".join(filter(None, ("self", states))) + declared(taken)
-    result, gives = answer, "bool"
     if role == "leads_to":
         result, gives = promised, "tuple[bool, bool]"
-    elif role in ("always", "every_step"):
+    else:
         result, gives = rng.choice(FORMS)
     body = block(write, result, rng.choice((0, 0, 0, 1, 1)))
     head = f"def {role}_{number}({given}) -> {gives}:"
@@ -257,4 +256,4 @@ FORMS = (
     (reason, "bool | str"),
     (named, "dict[str, bool]"),
 )
-"""What an invariant may answer, and what that is; all paths of one answer in the same form."""
+"""What a property may answer, and what that is; all paths of one answer in the same form."""

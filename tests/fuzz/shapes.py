@@ -162,7 +162,7 @@ SHAPES: dict[str, Callable[[Used], bool]] = {
         f"{role.value} with parameters": lambda u, role=role: any(
             m.parameters for m in u.methods(role)
         )
-        for role in PROPERTIES
+        for role in (*PROPERTIES, Role.ASSUME)
     },
     **{
         f"two of {role.value}": lambda u, role=role: len(u.methods(role)) > 1 for role in PROPERTIES
@@ -177,7 +177,13 @@ SHAPES: dict[str, Callable[[Used], bool]] = {
         isinstance(node, ast.If) and any(isinstance(part, ast.If) for part in node.orelse)
         for node in u.nodes
     ),
-    "named conjuncts": lambda u: any(has(u.body(m), ast.Dict) for m in u.methods(*PROPERTIES)),
+    **{
+        f"named conjuncts of {role.value}": lambda u, role=role: any(
+            has(u.body(m), ast.Dict) for m in u.methods(role)
+        )
+        for role in (*PROPERTIES, Role.ASSUME)
+        if role is not Role.LEADS_TO
+    },
     "a reason as text": lambda u: "'that is wrong'" in u.text,
     "a claim before the end": lambda u: any(
         has(u.body(m), ast.Assert) for m in u.methods(Role.ACTION)

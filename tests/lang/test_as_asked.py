@@ -6,6 +6,7 @@ is changed in each place where that can stand; whatever asks again refuses it.""
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 from streamproof.checker import check
 from streamproof.checker import explore as plain
 from streamproof.checker.native.engine import explore as native
-from streamproof.lang import Model, WrongDefinition, action, always, init
+from streamproof.lang import Model, WrongDefinition, action, always, final, init, require
 from streamproof.models.verdict import Proved, Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
@@ -136,3 +137,36 @@ def test_nor_before_a_proof(
     change(monkeypatch, __import__(__name__, fromlist=["LIMIT"]))
     with pytest.raises(WrongDefinition, match="when Counting was checked, traced or proved first"):
         prove(invariant)
+
+
+@dataclass(frozen=True)
+class Up:
+    n: int
+
+
+@dataclass(frozen=True)
+class Named(Model[Up]):
+    bound: int
+
+    @init
+    def start(self) -> Up:
+        return Up(0)
+
+    @action
+    def step(self, s: Up) -> Up:
+        require(s.n < self.bound)
+        return Up(s.n + 1)
+
+    @final
+    def ends(self, s: Up) -> bool:
+        return s.n == self.bound
+
+    @always
+    def in_bounds(self, s: Up) -> bool:
+        return s.n <= self.bound
+
+
+def test_a_global_named_like_an_attribute_is_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    check(Named(2))
+    monkeypatch.setattr(sys.modules[__name__], "bound", 1, raising=False)
+    assert check(Named(2)).verdict.status is Status.EXHAUSTED

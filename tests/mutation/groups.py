@@ -78,6 +78,8 @@ GROUPS = (
         "native_code",
         ("checker/native/code/*.py",),
         (
+            "checker/native/test_survivors.py",
+            "checker/native/test_promised.py",
             "checker/native/test_edges.py",
             "checker/native/test_engine.py",
             "checker/native/test_killed.py",

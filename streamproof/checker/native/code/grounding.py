@@ -167,10 +167,8 @@ class _Grounder:
         for role in PROMISES:
             for form in self.encoder.traced.properties_of(role):
                 for bound in self._bindings(form.parameters):
-                    if role is Role.EVENTUALLY:
-                        yield self.terms.true
-                    for _, part in form.conjuncts:
-                        yield self.translator.term(part, bound)
+                    for side in form.sides:
+                        yield self.translator.term(side, bound)
 
     def premises(self, roles: tuple[Role, ...], wanted: Site | None = None) -> Iterator[Term]:
         """Ground premises, all or those of one place: each holds if it does for some arguments."""

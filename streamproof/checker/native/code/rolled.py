@@ -30,7 +30,7 @@ from streamproof.checker.native.code.grounding import OF_STATES, premises_of
 from streamproof.checker.native.code.layout import WORD_BITS, Field, Layout
 from streamproof.checker.native.code.loops import each, load, store
 from streamproof.checker.native.code.symmetry import Symmetry
-from streamproof.lang.expr import TRUE, Apply, Expr, Quantified, Read, Var
+from streamproof.lang.expr import Apply, Expr, Quantified, Read, Var
 from streamproof.lang.form import ClaimForm, Command, PropertyForm, Update
 from streamproof.lang.model import PROMISES, Role
 from streamproof.lang.quantify import Site
@@ -258,11 +258,10 @@ def _for_instance(known: Expressions, variables: Sequence[Var], parts: Sequence[
 
 
 def _promised(encoder: Encoder) -> Iterator[tuple[PropertyForm, tuple[Expr, ...]]]:
-    """List the promises with premise and goal; that of `eventually` is always made."""
+    """List the promises with premise and goal."""
     for role in PROMISES:
         for form in encoder.traced.properties_of(role):
-            parts = tuple(part for _, part in form.conjuncts)
-            yield form, (TRUE, *parts) if role is Role.EVENTUALLY else parts
+            yield form, form.sides
 
 
 def _arrays(cells: Sequence[Cell], fixed: Mapping[int, int]) -> dict[str, Array]:
