@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from streamproof.protocols import dpc
 from streamproof.protocols.dpc import Policy
 from streamproof.protocols.sunion import is_late
-from streamproof.spark_bindings.sunion import merge, reconcile, sunion
+from streamproof.spark_bindings.sunion import dpc as binding
+from streamproof.spark_bindings.sunion import reconcile, sunion
 from streamproof.spark_bindings.sunion.dpc import Arrivals, Merge, initial_state
 from streamproof.spark_bindings.sunion.pending import Index, Pending
 from streamproof.spark_bindings.sunion.progress import Progress
@@ -50,8 +51,8 @@ def machine_share(rows: int) -> float:
     timed: dict[str, Any] = {name: _timed(getattr(dpc, name), spent) for name in _STEPS}
     node, index, begun = initial_state(settings), Index.before_the_first_row(settings), 0.0
     with (
-        mock.patch.multiple(f"{merge.__name__}.dpc", **timed),
-        mock.patch(f"{merge.__name__}.is_late", _timed(is_late, spent)),
+        mock.patch.multiple(f"{binding.__name__}.dpc", **timed),
+        mock.patch(f"{binding.__name__}.is_late", _timed(is_late, spent)),
     ):
         for batch in range(6):
             if batch == 1:
