@@ -23,14 +23,6 @@ from streamproof.lang.form import (
 from streamproof.lang.model import STATES_TAKEN, Method, Role, answers_of
 from streamproof.lang.sorts import Sort
 from streamproof.lang.trace import RESULT, parameters_of
-from streamproof.proofs.invariant import (
-    Implication,
-    Invariant,
-    named,
-    open_conjuncts,
-    parameters_taken,
-    traced_lemmas,
-)
 from streamproof.translation.cells import Cells, NotOfSort, cells_of, first_difference, keys_of
 from streamproof.translation.reading import Conditions, Place, Reader, Reading
 from streamproof.translation.shapes import (
@@ -183,7 +175,7 @@ def _step_unit(traced: TracedModel, method: Method, commands: tuple[Command, ...
         lambda state: Outcome(Kind.VALUE, cells_of(traced.state_sort, state)),
         (
             *(_command(part, traced.variables, conditions) for part in commands),
-            *(_claim(condition, conditions) for condition in broken),
+            *(claim_alternative(condition, conditions) for condition in broken),
         ),
         conditions,
     )
@@ -231,7 +223,8 @@ def _fresh(variable: Variable) -> tuple[Var, ...]:
     return tuple(Var(f"@{index}", key) for index, key in enumerate(variable.keys))
 
 
-def _claim(broken_if: Expr, conditions: Conditions) -> Alternative:
+def claim_alternative(broken_if: Expr, conditions: Conditions) -> Alternative:
+    """Make the path on which a claim fails."""
     is_broken = Reading(conditions).of(broken_if)
     return Alternative(broken_if, is_broken, lambda _: Outcome(Kind.CLAIM))
 
@@ -239,7 +232,7 @@ def _claim(broken_if: Expr, conditions: Conditions) -> Alternative:
 def _property_unit(traced: TracedModel, form: PropertyForm) -> Unit:
     methods = traced.model_class.methods(form.role)
     method = next(part for part in methods if part.name == form.name)
-    return _truth_unit(
+    return truth_unit(
         form.name,
         _shape(traced, method, form.parameters),
         _method_runner(form.name),
@@ -250,7 +243,7 @@ def _property_unit(traced: TracedModel, form: PropertyForm) -> Unit:
 
 def _assumption_unit(traced: TracedModel, method: Method, form: Expr) -> Unit:
     shape = dataclasses.replace(_shape(traced, method, ()), states=0)
-    return _truth_unit(
+    return truth_unit(
         method.name,
         shape,
         _assumption_runner(method),
@@ -273,13 +266,14 @@ def _is_true(method: Method, answer: Any) -> bool:
     return all(truths(method.name, method.role, answer).values())
 
 
-def _truth_unit(
+def truth_unit(
     name: str,
     shape: Shape,
     run: Callable[[Point], Any],
     conjuncts: tuple[tuple[str, Expr], ...],
     read: Callable[[Any], Mapping[str, bool]],
 ) -> Unit:
+    """Make the unit of what is true or false: `read` names the truths of an answer."""
     conditions = Conditions()
     readers = [(part, Reading(conditions).of(form)) for part, form in conjuncts]
 
@@ -307,62 +301,6 @@ def truths(name: str, role: Role, answer: Any) -> dict[str, bool]:
     return found
 
 
-# --------------------------------------------------------------------------- invariants
-
-
-def invariant_units(invariant: Invariant, traced: TracedModel) -> list[Unit]:
-    """List an invariant's conjuncts and lemmas with their traced forms."""
-    functions = dict(named(invariant.conjuncts, "conjunct"))
-    units = []
-    for name, (parameters, form) in open_conjuncts(invariant).items():
-        run, read = _conjunct_runner(functions[name]), _conjunct_reader(name)
-        units.append(_truth_unit(name, _own_shape(traced, parameters), run, (("", form),), read))
-    implications = traced_lemmas(invariant)
-    for name, function in named(invariant.lemmas, "lemma"):
-        own = [part for part in implications if part.name == name]
-        units.append(_lemma_unit(name, function, traced, own))
-    return units
-
-
-def _own_shape(traced: TracedModel, parameters: tuple[Var, ...]) -> MethodShape:
-    return MethodShape(traced, 1, tuple((part.name, part.sort) for part in parameters))  # type: ignore[misc] # or numbers
-
-
-def _lemma_unit(
-    name: str, function: Callable[..., Any], traced: TracedModel, paths: list[Implication]
-) -> Unit:
-    conditions, read = Conditions(), _conjunct_reader(name)
-    return Unit(
-        name,
-        _own_shape(traced, parameters_taken(function)),
-        _conjunct_runner(function),
-        lambda answer: Outcome(Kind.VALUE, {("", ()): read(answer)[""]}),
-        tuple(_implied(path, conditions) for path in paths),
-        conditions,
-    )
-
-
-def _implied(path: Implication, conditions: Conditions) -> Alternative:
-    premise = ex.conjunction(*path.premises)
-    if path.is_claim:
-        return _claim(premise, conditions)
-    reading = Reading(conditions)
-    held = reading.within(premise).of(path.conclusion)
-    return Alternative(
-        premise,
-        reading.of(premise),
-        lambda place: Outcome(Kind.VALUE, {("", ()): held(place)}),
-    )
-
-
-def _conjunct_runner(function: Callable[..., Any]) -> Callable[[Point], Any]:
-    return lambda point: function(point.model, *point.values)
-
-
-def _conjunct_reader(name: str) -> Callable[[Any], Mapping[str, bool]]:
-    return lambda answer: truths(name, Role.ALWAYS, answer)
-
-
 # --------------------------------------------------------------------------- protocols
 
 
@@ -384,7 +322,7 @@ def _function_unit(function: Callable[..., Any], traced: TracedTransition) -> Un
         lambda answer: _step_read(sort, root, answer, is_step=traced.is_step),
         (
             *(_command(part, variables, conditions) for part in traced.commands),
-            *(_claim(condition, conditions) for condition in broken),
+            *(claim_alternative(condition, conditions) for condition in broken),
         ),
         conditions,
     )

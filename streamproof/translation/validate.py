@@ -15,9 +15,10 @@ from streamproof.models.sizes import at_size
 from streamproof.proofs.invariant import Invariant, open_conjuncts, traced_lemmas
 from streamproof.translation.comparison import Comparison, TracingDisagrees
 from streamproof.translation.executed import Executed
+from streamproof.translation.invariant_units import invariant_units
 from streamproof.translation.points import is_walkable
 from streamproof.translation.report import Compared, TranslationReport
-from streamproof.translation.units import invariant_units, model_units, protocol_units
+from streamproof.translation.units import model_units, protocol_units
 
 
 def validate_model(model: Model[Any]) -> TranslationReport:

@@ -15,7 +15,7 @@ from tests.fuzz.fuzz import Contradiction, Tally, compare_all
 from tests.fuzz.voices import VOICES
 
 FAST, CHUNK = 204, 12
-DRAWN = 240
+DRAWN = 400
 """Models that are drawn, and not compared, for all constructs to be among them."""
 SLOW, SLOW_CHUNK = 10_000, 500
 ENDS = {"whole", "always", "every_step", "leads_to", "eventually", "deadlock"}

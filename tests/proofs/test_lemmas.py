@@ -112,6 +112,6 @@ def test_a_lemma_that_is_not_what_it_was_traced_as_is_told(monkeypatch) -> None:
     def wrong(invariant: Invariant) -> list[Implication]:
         return [replace(part, conclusion=ex.negate(part.conclusion)) for part in told(invariant)]
 
-    monkeypatch.setattr("streamproof.translation.units.traced_lemmas", wrong)
+    monkeypatch.setattr("streamproof.translation.invariant_units.traced_lemmas", wrong)
     with pytest.raises(TracingDisagrees, match="requires is not what it was traced as"):
         validate.validate_invariant(Invariant(One, (ok,), lemmas=(requires,)))
