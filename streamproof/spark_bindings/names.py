@@ -43,6 +43,16 @@ def part_of(name: str, number: int, count: int) -> str:
     return name if count == 1 else f"{name}.{number}"
 
 
+def channel_of(lane: LaneName) -> ChannelName:
+    """Return the channel that a lane is of."""
+    return ChannelName(lane.partition(".")[0])
+
+
+def query_of(process: ProcessName | PairName) -> QueryName:
+    """Return the query that a process is, or that a pair of copies runs a partition of."""
+    return QueryName(process.partition(".")[0])
+
+
 def feed_of(channel: ChannelName) -> ProcessName:
     """Name the process that stands for whoever writes a source channel."""
     return ProcessName(f"feed.{channel}")  # no query has a dot in its name

@@ -39,7 +39,7 @@ from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty, Wron
 from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.layout.wiring import Wiring
-from streamproof.spark_bindings.names import ChannelName, QueryName
+from streamproof.spark_bindings.names import ChannelName, PairName, QueryName, query_of
 from streamproof.spark_bindings.storage.formats import (
     FORMAT,
     FORMAT_KEY,
@@ -124,7 +124,7 @@ class PipelineDirectory:
     def pair_paths(self, query: QueryName) -> list[Path]:
         """List the directories of the pairs that a query has run as: they have an order log."""
         places = (self.path / "queries").glob(f"{query}*")
-        named = (place for place in places if place.name.partition(".")[0] == query)
+        named = (place for place in places if query_of(PairName(place.name)) == query)
         return sorted(place for place in named if (place / "order").is_dir())
 
     def log(self, channel: ChannelName) -> ChannelLog:

@@ -13,7 +13,7 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import PAIR_KEY, TURN_KEY, PairDirectory
 from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
-from streamproof.spark_bindings.names import ChannelName, Position
+from streamproof.spark_bindings.names import ChannelName, Position, channel_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position
         if found.status is SnapshotStatus.REQUESTED:
             return Position(0)  # its markers are still looked for
         if found.status is SnapshotStatus.COMPLETE:
-            markers = (at for lane, at in found.markers.items() if _channel(lane) == channel)
+            markers = (at for lane, at in found.markers.items() if channel_of(lane) == channel)
             floor = min([floor, *markers])  # a restored pipeline's channel ends there
     # A snapshot that is requested from now on has its markers behind this.
     floor = min([floor, *_needed_by_copies(directory, channel, floor)])
@@ -135,7 +135,3 @@ def _before(log: ChannelLog, pair: str, floor: Position, turn: int) -> Position:
         if is_of_pair and TURN_KEY in said and int(said[TURN_KEY]) < turn:
             return Position(min(floor, number - 1))
     return Position(0)
-
-
-def _channel(lane: str) -> str:
-    return lane.partition(".")[0]

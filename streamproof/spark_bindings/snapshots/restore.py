@@ -39,7 +39,9 @@ from streamproof.spark_bindings.names import (
     Position,
     QueryName,
     SnapshotId,
+    channel_of,
     part_of,
+    query_of,
 )
 from streamproof.spark_bindings.snapshots.cuts import cut_of, require_recorded
 from streamproof.spark_bindings.snapshots.rerun_notes import Restored, note_reruns
@@ -132,7 +134,7 @@ def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Ite
 
 def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
     """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
-    lanes = [name for name in found.markers if name.partition(".")[0] == channel]
+    lanes = [name for name in found.markers if channel_of(name) == channel]
     return [found.markers[LaneName(part_of(channel, n, len(lanes)))] for n in range(len(lanes))]
 
 
@@ -161,7 +163,7 @@ def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
             f"Choose another. Run: streamproof snapshot list {source.path}"
         )
     if found.status is SnapshotStatus.REQUESTED:
-        recorded = {name.partition(".")[0] for name in found.states}
+        recorded = set(map(query_of, found.states))
         waiting = [name for name in source.wiring.queries if name not in recorded]
         raise IncompleteSnapshot(
             f"snapshot {found.id} is not complete; queries that have not recorded: "
