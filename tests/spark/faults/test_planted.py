@@ -39,12 +39,14 @@ class Mistake:
     ----------
     each : how many operations there are from one crash to the next
     is_fast : whether it is soon found
+    masked : why no crash shows it, if none does
     """
 
     workload: str
     plant: Planted
     each: int = 3
     is_fast: bool = False
+    masked: str = ""
 
 
 def left_out(owner: Any, name: str) -> Planted:
@@ -118,7 +120,10 @@ MISTAKES = {
     "a-manifest-is-torn": Mistake(
         "pipeline", instead(SnapshotFiles, "complete", _manifest_first), each=1
     ),
-    "a-kept-output-has-no-name": Mistake("pair", left_out(output_buffer, "sync_directory"), each=2),
+    "a-kept-output-has-no-name": Mistake(
+        *("pair", left_out(output_buffer, "sync_directory"), 2),
+        masked="a crash of the machine leaves the other copy's checkpoint, and it gives them again",
+    ),
     "a-batch-counts-before-it-is-synced": Mistake(
         "table", left_out(SyncedCommits, "sync"), is_fast=True
     ),
@@ -138,10 +143,17 @@ def find(mistake: Mistake, place: Path) -> Report:
         return crash(tape, place, workload.check, refusals=workload.refusals, **how)
 
 
+def _marks(mistake: Mistake) -> Iterator[pytest.MarkDecorator]:
+    if not mistake.is_fast:
+        yield pytest.mark.slow
+    if mistake.masked:
+        yield pytest.mark.xfail(strict=True, reason=mistake.masked)
+
+
 def cases() -> list[Any]:
     """Give the mistakes; those that are not soon found are slow."""
     return [
-        pytest.param(mistake, id=name, marks=() if mistake.is_fast else pytest.mark.slow)
+        pytest.param(mistake, id=name, marks=tuple(_marks(mistake)))
         for name, mistake in MISTAKES.items()
     ]
 
