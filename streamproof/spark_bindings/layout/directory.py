@@ -211,14 +211,12 @@ def build_up(
         try:
             with explained(path, "Nothing was made"):
                 move(temporary, path)  # onto nothing, or onto an empty directory
+                sync_directory(path.parent)
         except DiskFailed:
+            if not temporary.exists():  # it has its name already: so that the call may be repeated
+                move(path, temporary)
             raise
         except OSError as error:
             raise refused from error
-        try:
-            sync_directory(path.parent)
-        except DiskFailed:
-            move(path, temporary)  # so that the call may be repeated
-            raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
