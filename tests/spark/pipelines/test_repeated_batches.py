@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, QueryName
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from tests.spark.faults.engine import Rows, no_executors
 from tests.spark.support.handmade import write
-from tests.spark.support.lives import feed, offset
+from tests.spark.support.lives import feed, offset, one
 
 A, Q = ChannelName("a"), QueryName("q")
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 3), (3, 0), (2, 3), (0, 0), (3, 3)])
 def test_the_first_result_of_a_batch_stands(first: int, second: int, tmp_path: Path) -> None:
-    query = Query("q", ("a",), "b", plan=lambda a: a)
-    pipeline = Pipeline(tmp_path / "p", channels={"a": "x long", "b": "x long"}, queries=[query])
+    pipeline = one(tmp_path / "p")
     feed(pipeline.channel("a"), 1)
     snapshot = pipeline.snapshot()
     finished: list[int] = []
     directory = PipelineDirectory.open(pipeline.path)
     checkpoint = directory.checkpoint(Q).path
     write(checkpoint / "metadata", '{"id": "one"}')
-    ends = str(offset(pipeline.channel("a"), 2)).replace("'", '"')
+    ends = json.dumps(offset(pipeline.channel("a"), 2))
     write(checkpoint / "offsets" / "0", f"v1\n{{}}\n{ends}")
     for number, count in enumerate((first, second)):  # Spark runs it again after a crash
         process = QueryProcess(

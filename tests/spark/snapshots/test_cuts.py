@@ -16,7 +16,8 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import QueryName
 from streamproof.spark_bindings.snapshots.cuts import require_behind_cut
 from tests.spark.support.handmade import ONE, Q, batch, spark_checkpoint
-from tests.spark.support.snapshots_by_hand import pipeline_at, snapshot_by_hand
+from tests.spark.support.lives import one
+from tests.spark.support.snapshots_by_hand import snapshot_by_hand
 from tests.spark.support.waiting import SECONDS_MAX
 
 
@@ -98,7 +99,7 @@ def test_a_restored_query_must_have_the_checkpoint_that_it_began_with(tmp_path: 
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_a_start_gives_no_row_again(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
+    pipeline = one(tmp_path / "p")
     pipeline.channel("a").append(pa.table({"x": [1]}))
     with pipeline.start(spark):
         pipeline.await_idle(SECONDS_MAX)

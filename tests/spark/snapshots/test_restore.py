@@ -34,7 +34,8 @@ from streamproof.spark_bindings.names import (
 )
 from streamproof.spark_bindings.snapshots.events import EventLog
 from tests.spark.support.handmade import ONE, A, Q, batch, names, spark_checkpoint, write
-from tests.spark.support.snapshots_by_hand import collector_of, feed, pipeline_at, snapshot_by_hand
+from tests.spark.support.lives import one
+from tests.spark.support.snapshots_by_hand import collector_of, feed, snapshot_by_hand
 
 WIDE = {"COLUMNS": "500"}
 
@@ -52,7 +53,7 @@ def test_a_snapshot_tells_batches_positions_and_rows(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_is_begun_without_spark_and_waited_for(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
+    pipeline = one(tmp_path / "p")
     assert take_snapshot(pipeline.path) == ONE
     assert pipeline.channel("a").log.find_marker(ONE) == 1
     path = str(pipeline.path)
@@ -75,7 +76,7 @@ def test_restoring_needs_no_spark_and_changes_nothing_else(
     pipeline, _ = snapshot_by_hand(tmp_path / "p")
     before = names(pipeline.path)
     assert restore_snapshot(pipeline.path, ONE, into=tmp_path / "r", replay=replay)
-    restored = pipeline_at(tmp_path / "r")
+    restored = one(tmp_path / "r")
     assert names(pipeline.path) == before
     assert restored.channel("a").rows()["x"].to_pylist() == left
     assert restored.snapshots() == []
@@ -119,7 +120,7 @@ def test_bad_input_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
 
 def test_nothing_is_restored_over_anything(tmp_path: Path) -> None:
     pipeline, _ = snapshot_by_hand(tmp_path / "p")
-    pipeline_at(tmp_path / "other")
+    one(tmp_path / "other")
     write(tmp_path / "file")
     before = names(tmp_path)
     for target in (pipeline.path, tmp_path / "other", tmp_path / "file", tmp_path):
@@ -138,7 +139,7 @@ def test_a_restore_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_whose_batch_was_purged_is_abandoned(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
+    pipeline = one(tmp_path / "p")
     name = pipeline.snapshot()
     files = SnapshotFiles(pipeline.path / "snapshots")
     spark_checkpoint(pipeline.path / "queries/q/checkpoint", last=300, first=200)
@@ -152,7 +153,7 @@ def test_a_snapshot_whose_batch_was_purged_is_abandoned(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_that_its_channels_contradict_is_abandoned(tmp_path: Path) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
+    pipeline = one(tmp_path / "p")
     feed(pipeline, 1, 2, 3)
     name = pipeline.snapshot()
     files = SnapshotFiles(pipeline.path / "snapshots")
@@ -168,9 +169,9 @@ def test_a_snapshot_that_its_channels_contradict_is_abandoned(tmp_path: Path) ->
 def test_a_snapshot_is_begun_once_at_a_source_however_often_it_is_asked_for(
     tmp_path: Path,
 ) -> None:
-    pipeline = pipeline_at(tmp_path / "p")
+    pipeline = one(tmp_path / "p")
     name = pipeline.snapshot()
-    for again in (pipeline, pipeline_at(tmp_path / "p")):
+    for again in (pipeline, one(tmp_path / "p")):
         again._feeds.initiate(name)
     assert pipeline.channel("a").log.last() == 1
     events = EventLog(pipeline.path / "feeds/feed.a/events.jsonl").read()

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotStatus
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
 from tests.spark.support.handmade import A, batch, spark_checkpoint
+from tests.spark.support.lives import one
 from tests.spark.support.snapshots_by_hand import collector_of
 
 Q = ProcessName("q")
 
 
 def pipeline_at(path: Path, fed: int = 0) -> Pipeline:
-    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows)
-    pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+    pipeline = one(path)
     feed(pipeline, 1, fed + 1)
     return pipeline
 

@@ -20,6 +20,12 @@ from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.support.handmade import write
 
 
+def one(path: Path, **more: int) -> Pipeline:
+    """A query that reads a channel and writes another one; nothing runs it."""
+    query = Query("q", ("a",), "b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
+    return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+
+
 def two(path: Path) -> Pipeline:
     """A query that reads two channels; nothing runs it."""
     return Pipeline(

@@ -7,17 +7,17 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint
+from tests.spark.support.lives import one
 from tests.spark.support.snapshots_by_hand import collector_of
 
 
 def pipeline_at(path: Path, fed: int = 6, **more: int) -> Pipeline:
-    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
-    pipeline = Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
+    pipeline = one(path, **more)
     for number in range(1, fed + 1):
         pipeline.channel("a").append(pa.table({"x": [number]}))
     return pipeline

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from streamproof.spark_bindings import (
     Pipeline,
-    Query,
     Snapshot,
     SnapshotStatus,
 )
@@ -20,11 +19,7 @@ from streamproof.spark_bindings.names import (
 )
 from streamproof.spark_bindings.snapshots.collector import Collector
 from tests.spark.support.handmade import A, Q, batch, spark_checkpoint
-
-
-def pipeline_at(path: Path) -> Pipeline:
-    queries = [Query("q", inputs=("a",), output="b", plan=lambda rows: rows)]
-    return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=queries)
+from tests.spark.support.lives import one
 
 
 def feed(pipeline: Pipeline, *numbers: int) -> None:
@@ -40,7 +35,7 @@ def collector_of(pipeline: Pipeline) -> Collector:
 
 def snapshot_by_hand(path: Path) -> tuple[Pipeline, Snapshot]:
     """Do by hand what a run does: q has received 2 of 3 rows, and sends one on for each."""
-    pipeline = pipeline_at(path)
+    pipeline = one(path)
     feed(pipeline, 1, 2, 3)
     name = pipeline.snapshot()  # the marker is commit 4
     feed(pipeline, 4, 5)
