@@ -45,9 +45,12 @@ class BrokenModel(StreamproofError, RuntimeError):
         if isinstance(error, Disabled):
             frames.pop()  # that of `require` itself
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        remedy = "Mend it, or state a guard"
+        if isinstance(error, TypeError) and "unhashable type" in str(error):
+            remedy = "A state is looked up by its hash: write a tuple for a list, a Map for a dict"
         message = (
             f"{what} failed with {type(error).__name__}: {error}{place}. Only `require` makes a "
-            "step impossible; anything else is a bug of the model. Mend it, or state a guard"
+            f"step impossible; anything else is a bug of the model. {remedy}"
         )
         if isinstance(error, Disabled):
             message = (

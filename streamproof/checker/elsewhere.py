@@ -150,14 +150,17 @@ def _pickled(value: Any) -> bytes:
 
 
 def _compared(request: Request) -> _Found:
-    written = [told for told in _written(request) if told]
+    ended = _written(request)
+    written = [told for told, _ in ended if told]
     for one, other in pairwise(written):
         if found := _first_difference(one, other):
             return _Found(difference=found)
     if len(written) == len(SEEDS):
         return _Found()
+    why = next((error for told, error in ended if error and not told), "")
     done = f"{len(written)} of {len(SEEDS)} processes"
-    return _Found(missing=f"{request.file} was loaded in {done} within {SECONDS_MAX:g} s")
+    reason = f"; another one ended with {why}" if why else f" within {SECONDS_MAX:g} s"
+    return _Found(missing=f"{request.file} was loaded in {done}{reason}")
 
 
 def _first_difference(one: Sequence[Told], other: Sequence[Told]) -> str | None:
@@ -180,8 +183,11 @@ def _message(name: str, state: str, one: str, other: str) -> str:
     )
 
 
-def _written(request: Request) -> list[list[Told]]:
-    """Let processes write down what they find, at the same time; empty for one that cannot."""
+def _written(request: Request) -> list[tuple[list[Told], str]]:
+    """Let processes write down what they find, at the same time, or the error in which each ended.
+
+    Empty if none can be started.
+    """
     with tempfile.TemporaryDirectory(prefix="streamproof-") as directory:
         place = Path(directory) / "request"
         place.write_bytes(pickle.dumps(request))
@@ -200,17 +206,17 @@ def _written(request: Request) -> list[list[Told]]:
             for process in started:
                 process.kill()
                 process.wait()
-        return [_read(output) for output in outputs]
+        return [(_read(output), _error_in(_errors_of(output))) for output in outputs]
 
 
 def _start(place: str, number: int, output: Path) -> subprocess.Popen[bytes]:
     program = _PROGRAM.format(path=sys.path) + _CALL.format(place=place, number=number)
-    with output.open("wb") as out:
+    with output.open("wb") as out, _errors_of(output).open("wb") as errors:
         return subprocess.Popen(  # noqa: S603 - Python itself, with a text of our own
             [sys.executable, "-c", program],
             stdin=subprocess.DEVNULL,
             stdout=out,
-            stderr=subprocess.DEVNULL,
+            stderr=errors,
             env={**os.environ, "PYTHONHASHSEED": str(SEEDS[number]), CHILD: "1"},
         )
 
@@ -219,3 +225,13 @@ def _read(output: Path) -> list[Told]:
     """Read what a process has written, as far as it came."""
     lines = output.read_text(encoding="utf-8").split("\n")[:-1]
     return [Told(*json.loads(line)) for line in lines]
+
+
+def _errors_of(output: Path) -> Path:
+    return output.with_suffix(".err")
+
+
+def _error_in(errors: Path) -> str:
+    """Give the last line of a traceback, if there is one."""
+    lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+    return lines[-1] if any(line.startswith("Traceback") for line in lines) else ""

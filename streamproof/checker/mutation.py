@@ -21,6 +21,7 @@ from streamproof.models.verdict import (
     Json,
     Refuted,
     Status,
+    Verdict,
 )
 
 BuildAt: TypeAlias = Callable[[type[Model[Any]], Any], Model[Any]]
@@ -207,7 +208,8 @@ def _fate(
     if before.status is Status.REFUTED:
         return Fate.ORIGINAL_FAILS, f"without the mistake {property_name} is refuted too"
     if killer is not None and before.status is not Status.EXHAUSTED:
-        return Fate.UNDETERMINED, f"the original is {before.status.value}, not EXHAUSTED"
+        why = f" ({_reasons(before)})" if _reasons(before) else ""
+        return Fate.UNDETERMINED, f"the original is {before.status.value}{why}, not EXHAUSTED"
     if killer is not None and len(killer.trace) > mutant.steps_max:
         return Fate.TOO_LONG, f"{len(killer.trace)} steps, where {mutant.steps_max} suffice"
     if killer is not None:
@@ -215,8 +217,12 @@ def _fate(
     if shown is not None:
         return Fate.OTHER_KILLER, f"{shown.broken} broke first: {shown.reason}"
     if finding.verdict.status is Status.UNDETERMINED:
-        return Fate.UNDETERMINED, "; ".join(getattr(finding.verdict, "reasons", ()))
+        return Fate.UNDETERMINED, _reasons(finding.verdict)
     return Fate.SURVIVED, f"{property_name} holds in all {mutated.counts.distinct:,} states"
+
+
+def _reasons(verdict: Verdict) -> str:
+    return "; ".join(getattr(verdict, "reasons", ()))
 
 
 def _is_named(mutant: Mutant, verdict: Refuted) -> bool:

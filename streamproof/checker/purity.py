@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from streamproof.checker.declared import find_wrong_state
+from streamproof.checker.declared import FindWrong, find_wrong_state
 from streamproof.checker.forms import difference, form_of
 from streamproof.checker.lasso import promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
@@ -77,7 +77,7 @@ def require_unchanged(model: Model[Any], before: Surroundings) -> None:
 def _sample(model: Model[Any], states: int) -> None:
     wrong = find_wrong_state(model)
     others = other_orders(model)  # the same model, with the sets in its fields in other orders
-    starts = _twice("@init", lambda: list(islice(model.initial_states(), states)))
+    starts = _twice("@init", functools.partial(_starts, model, states, wrong))
     for other in others:
         _alike("@init", starts, list(islice(other.initial_states(), states)))
     in_orders = acts_in_any_order(model) if wrong is None else []
@@ -94,6 +94,14 @@ def _sample(model: Model[Any], states: int) -> None:
                 waiting.append(target)
         if form_of(state) != before:
             raise changed_in_place(state)
+
+
+def _starts(model: Model[Any], states: int, wrong: FindWrong | None) -> list[Any]:
+    """List the first initial states, once it is known that they can be compared."""
+    found = list(islice(model.initial_states(), states))
+    for state in found:
+        look_at(state, wrong)
+    return found
 
 
 def _ask_properties(model: Model[Any], others: list[Any], state: Any) -> None:

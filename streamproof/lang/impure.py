@@ -28,7 +28,7 @@ from typing import Any
 from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
-from streamproof.lang.origin import asks_models, instructions_of
+from streamproof.lang.origin import instructions_of
 from streamproof.lang.reached import Reached, kept_in, reached_from, roots_of
 from streamproof.lang.set_order import find_use_of_order
 
@@ -85,8 +85,6 @@ def _require_pure(cls: Any) -> None:
                 f"this one alone. {instead}"
             )
     for part in reached_from(cls, makers_of(cls)):
-        if asks_models(part.code):
-            continue  # a check that stands beside the model in its file makes none of it
         seen = (*_of_another_process(part), *find_use_of_order(part, cls))
         for line, what, instead in seen:
             raise ImpureModel(

@@ -21,7 +21,7 @@ from typing import Any
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.named import trees_of
-from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.origin import Origin, asks_models, origin_of
 from streamproof.lang.reached import (
     Reader,
     hinted_classes_of,
@@ -288,9 +288,7 @@ def _is_users(value: Any) -> bool:
 
 def _is_of_a_tool(value: Any) -> bool:
     """Tell whether a function is one that asks models, as scripts do, and makes none."""
-    top, _, name = str(getattr(value, "__module__", "")).partition(".")
-    is_models = name.partition(".")[0] in ("models", "protocols")
-    return top == __package__.partition(".")[0] and not is_models
+    return isinstance(value, FunctionType) and asks_models(value.__code__)
 
 
 def _value_of(node: ast.expr, module: ModuleType) -> Any:

@@ -15,9 +15,9 @@ from types import CodeType, FrameType
 
 _HERE = str(Path(__file__).parent)
 _INSTALLED = tuple(str(Path(sysconfig.get_path(name))) for name in ("purelib", "platlib"))
-_ASKING = tuple(
-    str(Path(_HERE).parent / room) for room in ("checker", "proofs", "translation", "cli")
-)
+_OURS = Path(_HERE).parent
+_OF_MODELS = ("lang", "models", "protocols")
+"""Rooms of streamproof that models are made of."""
 _STANDARD = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
 
 
@@ -103,7 +103,13 @@ def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
 
 def asks_models(code: CodeType) -> bool:
     """Tell whether code is streamproof's, and asks what models answer: no model is made of it."""
-    return code.co_filename.startswith(_ASKING)
+    return _is_of_a_tool(code.co_filename)
+
+
+@functools.cache
+def _is_of_a_tool(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(_OURS) and path.relative_to(_OURS).parts[0] not in _OF_MODELS
 
 
 def names_used(code: CodeType) -> list[str]:

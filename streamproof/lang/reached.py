@@ -24,7 +24,7 @@ from streamproof.lang.as_listed import Listed, list_code, require_as_listed
 from streamproof.lang.contents import ENTRIES, PAIRS, attribute_of, built_on, dict_getter, kept_in_c
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import Role, methods_of
-from streamproof.lang.origin import Origin, instructions_of, origin_of
+from streamproof.lang.origin import Origin, asks_models, instructions_of, origin_of
 from streamproof.lang.roles import code_when_listed
 
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -130,7 +130,9 @@ class Reader:
 
     def is_own(self, code: CodeType) -> bool:
         """Tell whether code is a user's, and of no other package than the model's."""
-        return origin_of(code) is Origin.USER and _package(code.co_filename) in self.packages
+        if origin_of(code) is not Origin.USER or asks_models(code):
+            return False
+        return _package(code.co_filename) in self.packages
 
     def follow(self, value: Any) -> Iterator[Reached]:
         """Look into a function, whatever it was made into and kept in."""

@@ -41,6 +41,14 @@ def refused_at(code: CodeType, line: int, what: str, remedy: str) -> Untraceable
     return Untraceable(code.co_name, f"{code.co_filename}:{line}", what, remedy)
 
 
+def refused_in(function: Callable[..., Any] | None, what: str, remedy: str) -> Untraceable:
+    """Refuse what a function has done that has ended; what a user is doing, if it is not known."""
+    code = None if function is None else code_of(function)
+    if code is None:
+        return untraceable(what, remedy)
+    return noted(refused_at(code, code.co_firstlineno, what, remedy))
+
+
 def refused_error(error: BaseException, name: str, remedy: str) -> Untraceable:
     """Refuse what ended in an error of another kind, where the user's code did it."""
     frames = [
@@ -65,10 +73,16 @@ def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
 
 def location_of(function: Callable[..., Any]) -> str:
     """Give file and line of a function's definition."""
+    code = code_of(function)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
+
+
+def code_of(function: Callable[..., Any]) -> CodeType | None:
+    """Give the code of a function, also where some of its arguments are given already."""
     while isinstance(function, functools.partial):
         function = function.func
     code = getattr(function, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
+    return code if isinstance(code, CodeType) else None
 
 
 def quantifiers_over(name: str) -> str:

@@ -74,7 +74,7 @@ class Symbolic:
     def __hash__(self) -> int:
         raise untraceable(
             f"the symbolic value {self!r} is used as a key of a dict or a member of a set",
-            "Use a Map over a Domain, which takes symbolic keys",
+            "Use a Map over a Domain, which takes symbolic keys; write x in (A, B) for x in {A, B}",
         )
 
     def __copy__(self) -> Symbolic:

@@ -21,7 +21,7 @@ from streamproof.lang.records import (
     changed_tuple,
     refuse_own_equality,
 )
-from streamproof.lang.refusals import quantifiers_over, untraceable
+from streamproof.lang.refusals import quantifiers_over, refused_in, untraceable
 from streamproof.lang.runs import current_run
 from streamproof.lang.scalars import (
     SymbolicBool,
@@ -89,9 +89,7 @@ class OpenDomain(Domain[Any]):
         return isinstance(other, OpenDomain) and self.sort == other.sort
 
     def __hash__(self) -> int:
-        raise untraceable(
-            f"the domain {self.name} is used as a key of a dict", "Compare domains by =="
-        )
+        raise untraceable(f"it uses the domain {self.name} as a key", "Compare domains by ==")
 
     def mixture(self, domains: tuple[Domain[Any], ...]) -> StreamproofError:
         """Refuse to range over domains with a size as well."""
@@ -346,30 +344,31 @@ def _is_scalar(value: Any) -> bool:
 
 
 def merged(
-    function: Callable[..., Any], variables: tuple[Var, ...], *, may_claim: bool = True
+    function: Callable[..., Any],
+    variables: tuple[Var, ...],
+    *,
+    may_claim: bool = True,
+    told_as: Callable[..., Any] | None = None,
 ) -> Any:
     """Run a function on bound variables along all its paths, and merge what they give.
 
     Parameters
     ----------
     may_claim : whether it runs for every element, so that a claim in it is made for every element
+    told_as : the method or conjunct that is asked, if it is no lambda in one
     """
-    arguments = [scalar(variable) for variable in variables]
     name = getattr(function, "__name__", "lambda")
-    found = paths(functools.partial(function, *arguments), name)
+    found = paths(functools.partial(function, *map(scalar, variables)), name)
     for path in found:
         if path.ending is Ending.DISABLED:
-            raise untraceable(
-                "`require` stands inside a quantifier or Map.map, where no single step is refused",
-                "Write require(forall(...)) around it, or a condition in its place",
-            )
-        if not (may_claim and current_run()) and (
-            path.ending is Ending.BROKEN_CLAIM or path.claims
-        ):
-            raise untraceable(
-                "a claim stands inside a quantifier, which asks no further once it is decided",
-                "Write assert forall(...) before it",
-            )
+            what = "`require` stands inside a quantifier, Map.map or property, which refuse no step"
+            remedy = "Write require(forall(...)) around it, or a condition in its place"
+            raise refused_in(told_as, what, remedy)
+        is_claiming = path.ending is Ending.BROKEN_CLAIM or path.claims
+        if is_claiming and not (may_claim and current_run()):
+            what = "a claim stands inside a quantifier or conjunct, which may end before it"
+            remedy = "Write assert forall(...) before it, or make it a conjunct of its own"
+            raise refused_in(told_as, what, remedy)
         taken = ex.conjunction(*path.condition)
         if path.ending is Ending.BROKEN_CLAIM:
             break_claim(_for_some(variables, taken), path.value)
@@ -379,7 +378,9 @@ def merged(
             ask_premise(code, _for_some(variables, taken, condition))
     live = [path for path in found if path.ending is Ending.VALUE]
     if not live:
-        raise untraceable("every path through a lambda fails its claim", "Correct the assert")
+        raise refused_in(
+            told_as, "every path through a lambda fails its claim", "Correct the assert"
+        )
     return _merge(live, 0)
 
 

@@ -224,8 +224,7 @@ class _Bound:
     @classmethod
     def to(cls, model: Any, method: Method, states: tuple[Any, ...]) -> _Bound:
         parameters = parameters_of(method)
-        arguments = [scalar(parameter) for parameter in parameters]
-        call = functools.partial(getattr(model, method.name), *states, *arguments)
+        call = functools.partial(getattr(model, method.name), *states, *map(scalar, parameters))
         return cls(method, call, parameters)
 
 
@@ -264,7 +263,8 @@ def _properties(
         states = (state, value_of(state_sort, AFTER))[: STATES_TAKEN.get(role, 1)]
         for method in cls.methods(role):
             bound = _Bound.to(model, method, states)
-            answer = functools.partial(merged, functools.partial(_answer, bound, role), ())
+            ask = functools.partial(_answer, bound, role)
+            answer = functools.partial(merged, ask, (), told_as=bound.call)
             with observing_premises(lambda code, held: ask_premise(code, lift(held, ex.BOOL))):
                 (path,) = paths(answer, method.name)
             _refuse_claims(bound, path)

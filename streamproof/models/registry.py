@@ -308,6 +308,8 @@ def _import_file(name: str) -> ModuleType:
     assert spec.loader is not None  # the file ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: dataclasses look their module up
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # a model may be written in several files side by side
     try:
         spec.loader.exec_module(module)
     except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from streamproof.lang.flatten import claims_of
 from streamproof.lang.fork import Ending, fresh_name, paths
 from streamproof.lang.form import Command, Update
 from streamproof.lang.model import Model
+from streamproof.lang.refusals import blaming
 from streamproof.lang.scalars import lift, scalar
 from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, ScalarSort, sort_of
 from streamproof.lang.symbolic import merged, value_of
@@ -90,7 +92,10 @@ def open_conjuncts(invariant: Invariant) -> dict[str, tuple[tuple[Var, ...], Exp
     for name, function in named(invariant.conjuncts, "conjunct"):
         parameters = parameters_taken(function)
         arguments = [scalar(parameter) for parameter in parameters]
-        body = lift(merged(_applied(function, model, state, arguments), ()), ex.BOOL)
+        applied = functools.partial(function, model, state, *arguments)
+        answer = merged(applied, (), told_as=function)
+        with blaming(name, function):
+            body = lift(answer, ex.BOOL)
         found[name] = parameters, body
     return found
 
@@ -102,21 +107,17 @@ def traced_lemmas(invariant: Invariant) -> list[Implication]:
     for name, function in named(invariant.lemmas, "lemma"):
         parameters = parameters_taken(function)
         arguments = [scalar(parameter) for parameter in parameters]
-        for path in paths(_applied(function, model, state, arguments), function.__name__):
+        applied = functools.partial(function, model, state, *arguments)
+        for path in paths(applied, function.__name__):
             found += [
                 Implication(name, parameters, claim.broken_if, ex.FALSE, is_claim=True)
                 for claim in claims_of(name, parameters, path)
             ]
             if path.ending is Ending.VALUE:
-                conclusion = lift(path.value, ex.BOOL)
+                with blaming(name, function):
+                    conclusion = lift(path.value, ex.BOOL)
                 found.append(Implication(name, parameters, path.condition, conclusion))
     return found
-
-
-def _applied(
-    function: Callable[..., Any], model: Any, state: Any, arguments: list[Any]
-) -> Callable[[], Any]:
-    return lambda: function(model, state, *arguments)
 
 
 def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:

@@ -27,8 +27,8 @@ from streamproof.translation.undecided import TranslationUndecided
 from streamproof.translation.units import Unit
 from streamproof.translation.witnesses import Search, Wish
 
-WALKS, STEPS = 5, 12
-"""Runs of a sized model, and steps of each."""
+WALKS, FURTHER_WALKS, STEPS = 5, 1, 12
+"""Runs of the first sized model of a class, of each further one, and steps of a run."""
 TELLING = 16
 """Points near which a unit is compared once more, at most."""
 
@@ -52,6 +52,7 @@ class Comparison:
         self.chance = Chance.of(what, executed.numbers())
         self.compared = self.impossible = 0
         self.executed = executed
+        self._beyond = Beyond(executed)
 
     @property
     def outcomes(self) -> int:
@@ -66,7 +67,7 @@ class Comparison:
         TracingDisagrees : if a method and its traced form differ at one of them
         """
         if model is not None and traced is not None and is_walkable(model, traced):
-            self.along_runs(model, traced)
+            self.along_runs(model, traced, WALKS)
         for size, wanted in RANDOM_POINTS.items():
             for unit in self.units:
                 for point in random_points(unit.shape, self.chance, size, wanted):
@@ -78,11 +79,11 @@ class Comparison:
         for unit in self.units:
             self._near_what_was_new(unit)
 
-    def along_runs(self, model: Model[Any], traced: TracedModel) -> None:
+    def along_runs(self, model: Model[Any], traced: TracedModel, walks: int) -> None:
         """Compare in states of runs, and in states that differ from them a little."""
         walker = Walker(traced, model, self.chance)
         before = None
-        for state in walker.states(WALKS, STEPS):
+        for state in walker.states(walks, STEPS):
             around = [here for here in (state, walker.beside(state)) if here is not None]
             for unit in self.units:
                 for point in _points_at(unit, walker, around, before):
@@ -129,7 +130,7 @@ class Comparison:
         ------
         TracingDisagrees : if they differ
         """
-        beyond = Beyond(self.executed)
+        beyond = self._beyond
         with beyond.looking():
             plain = unit.plain(point)
         difference = plain.difference(unit.traced(point))

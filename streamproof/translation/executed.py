@@ -9,24 +9,17 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
-import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dis import get_instructions
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from streamproof import lang
 from streamproof.lang.fork import Questions, observing_paths
 from streamproof.lang.held import held
-
-_NOT_LOOKED_AT = (
-    str(Path(lang.__file__).parent),
-    str(Path(__file__).parent),
-    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib")},
-)
+from streamproof.lang.origin import Origin, instructions_of, origin_of
 
 HELD_MAX, RANGE_MAX = 1_000, 64
 """Parts of a constant in which whole numbers are looked for, at most, and numbers of a range."""
@@ -44,7 +37,6 @@ class Executed:
     def __init__(self) -> None:
         self.offsets: dict[CodeType, set[int]] = {}
         self.paths: list[list[Questions]] = []
-        self.looked_at: dict[int, tuple[CodeType, set[int] | None]] = {}
         self._names: dict[CodeType, dict[str, Any]] = {}
         self._given: list[Any] = []
 
@@ -55,15 +47,15 @@ class Executed:
             yield
         self.paths += found
 
-    def _enter(self, frame: FrameType, event: str, _argument: Any) -> Any:
-        code = frame.f_code
-        if event != "call" or not is_own(code):
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        own = _own_function(frame.f_code)
+        if own is None:
             return None
-        if code not in self._names:
-            self._names[code] = frame.f_globals
+        if own.code not in self._names:
+            self._names[own.code] = frame.f_globals
             self._given += _from_outside(frame)
-        seen = self.offsets.setdefault(code, set())
-        if _telling_offsets(code) <= seen:
+        seen = self.offsets.setdefault(own.code, set())
+        if own.offsets <= seen:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
 
@@ -115,35 +107,33 @@ class Beyond:
 
     def __init__(self, traced: Executed) -> None:
         self._traced = traced
+        self._known: dict[_OwnFunction, set[int] | None] = {}
         self.place: str | None = None
 
-    def _offsets(self, code: CodeType) -> set[int] | None:
+    def _traced_offsets(self, own: _OwnFunction) -> set[int] | None:
         """Give what of a function was traced; None if all of it was, so that nothing is beyond."""
-        kept = self._traced.looked_at.get(id(code))
-        if kept is None:
-            known = self._traced.offsets.get(code, set())
-            # Codes are compared by what they hold, which takes long; one that is kept is not gone.
-            is_whole = _telling_offsets(code) <= known
-            kept = self._traced.looked_at[id(code)] = code, None if is_whole else known
-        return kept[1]
+        if own not in self._known:
+            known = self._traced.offsets.get(own.code, set())
+            self._known[own] = None if own.offsets <= known else known
+        return self._known[own]
 
     @contextmanager
     def looking(self) -> Iterator[None]:
         """Look at what this thread runs meanwhile."""
+        self.place = None
         with _tracing(self._enter):
             yield
 
-    def _enter(self, frame: FrameType, event: str, _argument: Any) -> Any:
-        code = frame.f_code
-        if event != "call" or self.place is not None or not is_own(code):
-            return None
-        known = self._offsets(code)
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        own = _own_function(frame.f_code)
+        known = None if own is None else self._traced_offsets(own)
         if known is None:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
 
         def note(frame: FrameType, event: str, _argument: Any) -> Any:
             if event == "opcode" and frame.f_lasti not in known and self.place is None:
+                code = frame.f_code
                 self.place = f"{code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
             return note
 
@@ -163,32 +153,44 @@ def _tracing(enter: Any) -> Iterator[None]:
             gc.enable()
 
 
-_offsets_of: dict[int, tuple[CodeType, frozenset[int]]] = {}
+@dataclass(frozen=True, slots=True, eq=False)
+class _OwnFunction:
+    """A function of a model's own.
+
+    Attributes
+    ----------
+    offsets : of its instructions, but for those that nobody is told of
+    """
+
+    code: CodeType
+    offsets: frozenset[int]
 
 
-def _telling_offsets(code: CodeType) -> frozenset[int]:
-    """List the offsets of the instructions of a function, but for those that nobody is told of."""
-    if id(code) not in _offsets_of:
-        found = (i.offset for i in get_instructions(code) if i.opname not in _UNSEEN)
-        _offsets_of[id(code)] = code, frozenset(found)
-    return _offsets_of[id(code)][1]
+_functions: dict[int, tuple[CodeType, _OwnFunction | None]] = {}
+"""By number, since codes are compared by what they hold; they are kept, so that none is reused."""
+
+
+def _own_function(code: CodeType) -> _OwnFunction | None:
+    """Give what is known of a function; None if it is none of a model's own."""
+    kept = _functions.get(id(code))
+    if kept is None:
+        found = (i.offset for i in instructions_of(code) if i.opname not in _UNSEEN)
+        own = _OwnFunction(code, frozenset(found)) if is_own(code) else None
+        kept = _functions[id(code)] = code, own
+    return kept[1]
 
 
 _UNSEEN = ("RESUME", "CACHE", "MAKE_CELL", "COPY_FREE_VARS")
 """Instructions that do nothing which could be seen, and are not always told of."""
-_owned: dict[int, tuple[CodeType, bool]] = {}
-"""By number, since codes are compared by what they hold; they are kept, so that none is reused."""
+_TOLD = ("<module>", "__repr__", "__str__", "__format__", "__del__")
+"""Functions that no question asks: the body of a module, texts, what the collector calls."""
+_COMPARES = str(Path(__file__).parent)
 
 
 def is_own(code: CodeType) -> bool:
-    """Tell whether a function is neither the language's nor Python's own, nor a module's body."""
-    if id(code) not in _owned:
-        is_made = code.co_filename.startswith("<") and code.co_name.startswith("__")
-        is_told = code.co_name in ("<module>", "__repr__", "__str__", "__format__", "__del__")
-        is_foreign = code.co_filename.startswith(_NOT_LOOKED_AT) or "<frozen" in code.co_filename
-        is_library = "site-packages" in code.co_filename
-        _owned[id(code)] = code, not is_told and (is_library or not (is_made or is_foreign))
-    return _owned[id(code)][1]
+    """Tell whether a function is a user's, and neither reads values nor only tells of them."""
+    is_users = origin_of(code) is Origin.USER and not code.co_filename.startswith(_COMPARES)
+    return is_users and code.co_name not in _TOLD
 
 
 def _from_outside(frame: FrameType) -> Iterator[Any]:

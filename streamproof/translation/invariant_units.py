@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from streamproof.lang import expr as ex
-from streamproof.lang.expr import Var
+from streamproof.lang.expr import Expr, Var
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Role
 from streamproof.proofs.invariant import (
     Implication,
     Invariant,
     named,
-    open_conjuncts,
     parameters_taken,
-    traced_lemmas,
 )
 from streamproof.translation.reading import Conditions, Reading
 from streamproof.translation.shapes import MethodShape, Point
@@ -30,14 +28,18 @@ from streamproof.translation.units import (
 )
 
 
-def invariant_units(invariant: Invariant, traced: TracedModel) -> list[Unit]:
+def invariant_units(
+    invariant: Invariant,
+    traced: TracedModel,
+    conjuncts: Mapping[str, tuple[tuple[Var, ...], Expr]],
+    implications: Sequence[Implication],
+) -> list[Unit]:
     """List an invariant's conjuncts and lemmas with their traced forms."""
     functions = dict(named(invariant.conjuncts, "conjunct"))
     units = []
-    for name, (parameters, form) in open_conjuncts(invariant).items():
+    for name, (parameters, form) in conjuncts.items():
         run, read = _conjunct_runner(functions[name]), _conjunct_reader(name)
         units.append(truth_unit(name, _own_shape(traced, parameters), run, (("", form),), read))
-    implications = traced_lemmas(invariant)
     for name, function in named(invariant.lemmas, "lemma"):
         own = [part for part in implications if part.name == name]
         units.append(_lemma_unit(name, function, traced, own))

@@ -13,7 +13,7 @@ from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_anew, trace_answers, trace_model, trace_protocol
 from streamproof.models.sizes import at_size
 from streamproof.proofs.invariant import Invariant, open_conjuncts, traced_lemmas
-from streamproof.translation.comparison import Comparison, TracingDisagrees
+from streamproof.translation.comparison import FURTHER_WALKS, Comparison, TracingDisagrees
 from streamproof.translation.executed import Executed
 from streamproof.translation.invariant_units import invariant_units
 from streamproof.translation.points import is_walkable
@@ -35,7 +35,7 @@ def validate_model(model: Model[Any]) -> TranslationReport:
     _require_same_constants(cls)
     if model != _sized(cls) and is_walkable(model, traced):
         before = comparison.compared
-        comparison.along_runs(model, traced)
+        comparison.along_runs(model, traced, FURTHER_WALKS)
         walked = {repr(model): Compared(comparison.compared - before, 0, 0)}
         report = report + TranslationReport(walked, 0.0)
     return replace(report, seconds=time.perf_counter() - began)
@@ -51,9 +51,8 @@ def validate_invariant(invariant: Invariant) -> TranslationReport:
     cls: Any = invariant.model_class
     began, traced, executed = time.perf_counter(), trace_model(cls), Executed()
     with executed.recording():
-        open_conjuncts(invariant)
-        traced_lemmas(invariant)
-    units = invariant_units(invariant, traced)
+        conjuncts, lemmas = open_conjuncts(invariant), traced_lemmas(invariant)
+    units = invariant_units(invariant, traced, conjuncts, lemmas)
     comparison = Comparison(f"the invariant of {cls.__name__}", units, executed)
     found = _validated_class(cls) + _reported(comparison, _sized(cls), traced)
     return replace(found, seconds=time.perf_counter() - began)

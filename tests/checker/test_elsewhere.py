@@ -90,7 +90,7 @@ def file_of(directory: Path, text: str, name: str = "model.py") -> Path:
 
 def test_each_way_to_see_hashes_or_addresses_differs_between_processes():
     request = request_for(models.Many())
-    written = elsewhere._written(request)
+    written = [told for told, _ in elsewhere._written(request)]
     assert len(written) == len(elsewhere.SEEDS)
     about_the_first = [told[1].answers for told in written]
     differ = {name for name in models.WAYS if len({a[f"{name}()"] for a in about_the_first}) > 1}
@@ -212,7 +212,7 @@ def test_what_was_not_compared_is_printed(compared, tmp_path):
         printed = " ".join(CliRunner().invoke(app, ["check", str(file)]).output.split())
         assert "EXHAUSTED" in printed
         assert ("not compared with other processes" in printed) is told
-    assert "was loaded in 0 of 4 processes within 30 s" in printed
+    assert "was loaded in 0 of 4 processes; another one ended with ImportError" in printed
 
 
 def test_a_class_that_is_typed_in_is_not_compared():

@@ -5,14 +5,17 @@ Where the right answer is not obvious, networkx finds it by its own breadth-firs
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamproof.checker import Limits, explore
+from streamproof.checker import Limits, check, explore
 from streamproof.checker.counterexample import BrokenModel, WrongState, retrace
-from streamproof.lang import Disabled, WrongDefinition
+from streamproof.checker.states import UnfitState
+from streamproof.lang import Disabled, Model, WrongDefinition
 from streamproof.lang.model import action, always, every_step, final, init, sometimes
 from streamproof.models.verdict import Counts
 from tests.checker.walks import Count, Counter, Node, Walk, walk
@@ -180,7 +183,7 @@ class Unhashable(Counter):
 
 
 def test_a_state_that_cannot_be_hashed_is_a_bug_of_the_model():
-    with pytest.raises(BrokenModel, match="spoil.* failed with TypeError: unhashable"):
+    with pytest.raises(BrokenModel, match="spoil.* failed with TypeError: unhashable.* a tuple"):
         explore(Unhashable(1))
 
 
@@ -246,6 +249,28 @@ class UnhashableInit(Counter):
     @init
     def start(self) -> Count:
         return Count([])
+
+
+@dataclass(frozen=True, eq=False)
+class OnlyItself:
+    n: int
+
+
+@dataclass(frozen=True)
+class NeverEqual(Model[OnlyItself]):
+    @init
+    def start(self) -> OnlyItself:
+        return OnlyItself(0)
+
+    @action
+    def turn(self, now: OnlyItself) -> OnlyItself:
+        return OnlyItself(1 - now.n)
+
+
+def test_a_state_that_equals_itself_alone_is_told_so():
+    for search in (explore, check):
+        with pytest.raises(UnfitState, match="two OnlyItself are equal.* without eq=False"):
+            search(NeverEqual())
 
 
 class FailingFinal(Walk):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from streamproof.models import registry
 from streamproof.models.mutant import Mutant
 from streamproof.models.registry import UnknownModel, UnreadableModel
 from streamproof.models.sizes import at_size
-from streamproof.models.verdict import CLAIMS
+from streamproof.models.verdict import CLAIMS, Status
 
 EXAMPLE = "examples/two_phase_commit.py"
 HEAD = """
@@ -195,3 +196,16 @@ def test_every_mutant_can_be_built_at_its_own_size():
             model = registry.build(f"{name}:{mutant.name}")
             assert model == at_size(mutant.model_class, mutant.size), mutant.name
     assert built > 13
+
+
+def test_a_model_may_be_written_in_files_that_stand_side_by_side(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "a_neighbour_of_this_test.py").write_text(HEAD)
+    file = tmp_path / "beside.py"
+    file.write_text(
+        "from a_neighbour_of_this_test import Up\nclass Beside(Up):\n    sizes = {'default': {}}\n"
+    )
+    try:
+        assert check(registry.load(str(file)).main()).verdict.status is Status.EXHAUSTED
+    finally:
+        sys.modules.pop("a_neighbour_of_this_test", None)

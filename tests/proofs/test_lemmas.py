@@ -11,6 +11,7 @@ from streamproof.lang import (
     Element,
     Map,
     Model,
+    Untraceable,
     action,
     always,
     forall,
@@ -112,6 +113,29 @@ def test_a_lemma_that_is_not_what_it_was_traced_as_is_told(monkeypatch) -> None:
     def wrong(invariant: Invariant) -> list[Implication]:
         return [replace(part, conclusion=ex.negate(part.conclusion)) for part in told(invariant)]
 
-    monkeypatch.setattr("streamproof.translation.invariant_units.traced_lemmas", wrong)
+    monkeypatch.setattr("streamproof.translation.validate.traced_lemmas", wrong)
     with pytest.raises(TracingDisagrees, match="requires is not what it was traced as"):
         validate.validate_invariant(Invariant(One, (ok,), lemmas=(requires,)))
+
+
+def never_asks(_m: One, s: State, v: W) -> bool:
+    require(s.b[v])
+    return True
+
+
+def never_claims(_m: One, s: State, v: W) -> bool:
+    assert s.b[v]
+    return True
+
+
+def gives_a_number(_m: One, _s: State) -> bool:
+    return 3
+
+
+@pytest.mark.parametrize("conjunct", [never_asks, never_claims, gives_a_number])
+def test_a_conjunct_that_cannot_be_traced_is_named(conjunct) -> None:
+    with pytest.raises(Untraceable) as refused:
+        prove(Invariant(One, (ok, conjunct)))
+    assert refused.value.function == conjunct.__name__
+    place = f"{__file__}:{conjunct.__code__.co_firstlineno}"
+    assert refused.value.location == place

@@ -1,0 +1,63 @@
+"""An installed wheel proves, checks and has its certificates, as a checkout does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+COMMAND = "from streamproof.cli import main; main()"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Install the wheel beside the dependencies of this environment; give what runs it."""
+    place = tmp_path_factory.mktemp("wheel")
+    build = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
+    subprocess.run([sys.executable, *build, "--wheel-dir", str(place), str(ROOT)], check=True)
+    venv.create(place / "venv", with_pip=False)
+    scheme = {"base": str(place / "venv"), "platbase": str(place / "venv")}
+    packages = Path(sysconfig.get_path("purelib", "venv", vars=scheme))
+    (wheel,) = place.glob("streamproof-*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(packages)
+    # Files of this kind are not read in a directory that one of them names: no checkout is found.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def run(*words: str) -> str:
+        python = str(place / "venv" / "bin" / "python")
+        done = subprocess.run(
+            [python, *words], cwd=place, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_it_is_no_checkout_that_is_tried(installed: Callable[..., str]) -> None:
+    assert "site-packages" in installed("-c", "import streamproof; print(streamproof.__file__)")
+    assert str(ROOT) not in installed("-c", "import sys; print(*sys.path, sep=chr(10))").split()
+
+
+def test_an_invariant_is_proven(installed: Callable[..., str]) -> None:
+    assert "PROVED" in installed("-c", COMMAND, "prove", "egress")
+
+
+def test_a_model_is_explored(installed: Callable[..., str]) -> None:
+    told = installed("-c", COMMAND, "check", "egress", "--engine", "native")
+    assert "EXHAUSTED" in told
+    assert "native engine" in told
+
+
+def test_the_certificates_are_of_the_files_that_are_installed(
+    installed: Callable[..., str],
+) -> None:
+    installed("-c", COMMAND, "certify", "--all", "--check")
