@@ -20,7 +20,7 @@ from pathlib import Path
 import pyspark
 
 from streamproof.cache import cache_directory
-from streamproof.disk import sync_file
+from streamproof.disk import move, sync_file
 from streamproof.spark_bindings.session.java import java_build, java_home
 from streamproof.spark_bindings.session.spark_home import spark_home
 from streamproof.spark_bindings.storage.file_locks import lock
@@ -96,7 +96,7 @@ def _make(archive: Path) -> bool:
                 timeout=TRAINING_SECONDS_MAX,
             )
             sync_file(made)  # Java would run by a damaged one
-            os.replace(made, archive)
+            move(made, archive)
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", None) or error
             _log.warning("no archive could be made, so starts are slower: %s", said)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -112,11 +115,26 @@ def spark_session(
     builder = builder.config("spark.driver.memory", memory)
     for key, value in {**RECOMMENDED_SETTINGS, **transport(), **(settings or {})}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    with _keeping_interrupts():
+        spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     # py4j logs every callback's error itself, before we can report it in our own words.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return spark
+
+
+@contextmanager
+def _keeping_interrupts() -> Iterator[None]:
+    """Leave Ctrl-C as it is: PySpark would cancel all jobs, and so let a batch fail that may end.
+
+    `pipeline.stop()` lets it end, and `streamproof run` calls it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and current_thread() is main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _check_arguments(

@@ -8,13 +8,12 @@ PySpark installed, compiled once.
 
 from __future__ import annotations
 
-import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
 
 from streamproof.cache import cache_directory
-from streamproof.disk import temporary_sibling
+from streamproof.disk import move, temporary_sibling
 
 _KEPT = ("bin", "jars")  # what a local session needs of a Spark home
 
@@ -33,5 +32,5 @@ def spark_home() -> Path:
         if not (link.is_symlink() and link.readlink() == installed / name):
             temporary = temporary_sibling(link)
             temporary.symlink_to(installed / name)
-            os.replace(temporary, link)  # two sessions may start at once
+            move(temporary, link)  # two sessions may start at once
     return home

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from streamproof.disk import explained
+from streamproof.disk import explained, move
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 
 Event = Mapping[str, Any]
@@ -41,7 +41,7 @@ class EventLog:
         with explained(self._path, "The step is not told"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
-                os.replace(self._path, self._earlier)
+                move(self._path, self._earlier)
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             try:
                 os.write(handle, line.encode())  # in one, so that lines of two drivers do not mix

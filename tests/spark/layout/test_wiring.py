@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql.types import StringType, StructType
 
 from streamproof import spark_bindings
-from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings import Pipeline, Query, errors
 from streamproof.spark_bindings.errors import (
     NotAPipeline,
     NotRunning,
@@ -166,6 +166,12 @@ def test_every_public_name_is_found_and_no_other() -> None:
     assert all(getattr(spark_bindings, name) is not None for name in spark_bindings.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Pipelin'"):
         _ = spark_bindings.Pipelin
+
+
+def test_every_error_of_the_bindings_is_public() -> None:
+    classes = (value for value in vars(errors).values() if isinstance(value, type))
+    own = [found.__name__ for found in classes if found.__module__ == errors.__name__]
+    assert errors.__all__ == sorted(own)
 
 
 NO_CHANNELS = [

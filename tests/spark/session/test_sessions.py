@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -270,3 +271,11 @@ def test_executors_are_probed_in_a_job(
     monkeypatch.setattr(shared_files, "_write", lambda *_: None)  # in the driver alone
     with pytest.raises(UnsuitableSession, match="do not see what the driver writes"):
         shared_files._probe(spark, tmp_path)
+
+
+def test_ctrl_c_stays_what_it_was_and_cancels_no_jobs(spark: SparkSession) -> None:
+    """PySpark's own handler would cancel all jobs, and so fail a batch that may end."""
+    before = signal.getsignal(signal.SIGINT)
+    assert "pyspark" not in getattr(before, "__module__", "")
+    assert spark_session().sparkContext is spark.sparkContext
+    assert signal.getsignal(signal.SIGINT) is before
