@@ -166,7 +166,7 @@ def _run_alone(
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
     from streamproof.spark_bindings.standby.unreplicated_run import run_alone
 
-    run_alone(load_pipeline(file), session(), bound_seconds=bound_seconds, stop=stop)
+    run_alone(load_pipeline(file), session, bound_seconds=bound_seconds, stop=stop)
 
 
 def _run_copy(

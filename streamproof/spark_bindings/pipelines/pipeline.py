@@ -12,7 +12,7 @@ from typing import Self
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.arguments import require_seconds
-from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
+from streamproof.spark_bindings.certificate import Certificate, Trust
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
@@ -28,15 +28,14 @@ from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.layout.wiring import Query, wire
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
+from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, Run
-from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.snapshots.feeds import Feeds
 from streamproof.spark_bindings.snapshots.participants import participants
 from streamproof.spark_bindings.snapshots.restore import Replay, restore_snapshot
 from streamproof.spark_bindings.storage.schema import ChannelSchema, stored_schema
 
 _POLL_SECONDS = 0.02
-PROTOCOL = "chandy_lamport"
 
 
 class Pipeline:
@@ -146,9 +145,14 @@ class Pipeline:
                 "Call stop() first"
             )
         self._require_no_replicas()
-        self._check_as_declared()
-        check_certificate(PROTOCOL, trust=certificate)
-        check_session(spark)
+        prepare_run(
+            self._directory,
+            self.queries,
+            lambda: spark,
+            SNAPSHOTS,
+            certificate=certificate,
+            waivable=True,
+        )
         for snapshot in self._directory.snapshots.unfinished():
             self._feeds.initiate(snapshot)
         self._run = run = Run(spark, self._directory, self._channels, self.queries)

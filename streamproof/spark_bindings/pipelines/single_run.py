@@ -24,7 +24,6 @@ from streamproof.spark_bindings.names import BatchId, ChannelName, Position, Que
 from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_query, start_query
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
-from streamproof.spark_bindings.session.shared_files import check_shared
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.storage.delta_tables import open_table
 
@@ -88,11 +87,9 @@ class Run:
         WrongSchema : if a plan's columns are not those of its output channel; nothing is started
         WrongWiring : if a plan does not read each of its inputs once
         NotRunning : if it was stopped meanwhile
-        UnsuitableSession : if its executors do not see the pipeline's files
         WrongCheckpoint, ChannelDamaged, FencedDriver, DamagedFile, LostFiles : if a query cannot go
             on with what is on the disk; nothing is started
         """
-        check_shared(self._spark, self._directory.shared)
         planned = [(query, self._plan(self._spark, query)) for query in self._queries]
         # A restored query has to end its batches where this one does, and so those before it.
         is_timed = any(has_watermark(frame) for _, frame in planned)

@@ -18,7 +18,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.arguments import SECONDS_MIN, is_whole, require_seconds
-from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
@@ -35,8 +34,7 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.pipelines.planning import plan_query, start_query
-from streamproof.spark_bindings.session.session import check_session
-from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.standby.catch_up import catch_up
@@ -64,7 +62,7 @@ from streamproof.spark_bindings.storage.state_files import settle
 PROTOCOLS = {
     "merge_order": "both copies merge alike",
     "egress": "a takeover neither loses nor repeats output",
-    "chandy_lamport": "a snapshot is a state that the pipeline could have been in",
+    **SNAPSHOTS,
 }
 _TICK_SECONDS = 0.01
 _TURNS_KEPT = 200  # behind the slower copy: Spark's checkpoint, too, can be some batches behind
@@ -119,18 +117,13 @@ def run_copy(
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
     require_seconds("run_copy", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
-    for protocol, claim in PROTOCOLS.items():
-        check_certificate(protocol, claim, waivable=False)
     pair = find_pair(pipeline, query, partition)
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
     own = PairDirectory.of(directory, pair)
     place = Place(directory, channels, own, own.copy(copy))
     with locked(place.own, f"copy {copy.value} of {pair.name}"):
-        given = session()
-        check_session(given)
-        check_shared(given, directory.shared)
-        spark = given.newSession()
+        spark = prepare_run(directory, [pair.query], session, PROTOCOLS).newSession()
         # A batch without new rows would be one that has no turn.
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)

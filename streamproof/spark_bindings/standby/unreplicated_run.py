@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Event
 
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.arguments import SECONDS_MIN, require_seconds
-from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.pairs import ProcessDirectory, check_as_declared
+from streamproof.spark_bindings.layout.pairs import ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.pipelines.pipeline import PROTOCOL, Pipeline
+from streamproof.spark_bindings.pipelines.pipeline import Pipeline
+from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import Run
-from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart
 
 
@@ -25,13 +25,17 @@ def alone_directory(directory: PipelineDirectory) -> ProcessDirectory:
 
 
 def run_alone(
-    pipeline: Pipeline, spark: SparkSession, *, bound_seconds: float, stop: Event | None = None
+    pipeline: Pipeline,
+    session: Callable[[], SparkSession],
+    *,
+    bound_seconds: float,
+    stop: Event | None = None,
 ) -> None:
     """Run the queries without replicas until it is told to stop, or one ends with an error.
 
     Parameters
     ----------
-    pipeline, spark : what is run, and a session as `spark_session` sets it up
+    pipeline, session : what is run, and what makes a session as `spark_session` does
     bound_seconds : how long this process may be silent at most
     stop : set by whoever wants it to end
 
@@ -51,12 +55,9 @@ def run_alone(
             f"pipeline {pipeline.path} has no query without replicas, so nothing is to be run "
             "alone. Run: streamproof run FILE.py"
         )
-    for query in queries:
-        check_as_declared(directory, query)
-    check_certificate(PROTOCOL, waivable=False)
-    check_session(spark)
     place = alone_directory(directory)
     with locked(place, f"what has no replicas in {pipeline.path}"):
+        spark = prepare_run(directory, queries, session, SNAPSHOTS)
         channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
         run = Run(spark, directory, channels, queries, collected=pipeline.queries)
         run.begin()

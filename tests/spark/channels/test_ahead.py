@@ -21,7 +21,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import Position, QueryName
-from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.pipelines import preparation, single_run
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.support.lives import checkpoint, feed, lose, offset, two
 from tests.spark.support.waiting import SECONDS_MAX
@@ -61,10 +61,10 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
         assert may.wait(20)
         raise ChannelDamaged("it is refused")
 
-    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(preparation, "check_shared", lambda *_: None)
     monkeypatch.setattr(single_run.Run, "_plan", plan)
     monkeypatch.setattr(
-        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+        "streamproof.spark_bindings.pipelines.preparation.check_session", lambda *_: None
     )
     yield begun, may
     may.set()

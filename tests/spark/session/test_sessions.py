@@ -22,7 +22,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import ChannelName
-from streamproof.spark_bindings.pipelines import single_run
+from streamproof.spark_bindings.pipelines import preparation, single_run
 from streamproof.spark_bindings.session import shared_files
 from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.session.shared_files import check_shared
@@ -154,13 +154,13 @@ def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]
 
     monkeypatch.setattr(single_run, "start_query", start)
     monkeypatch.setattr(single_run.Run, "_plan", lambda *_: None)
-    monkeypatch.setattr(single_run, "check_shared", lambda *_: None)
+    monkeypatch.setattr(preparation, "check_shared", lambda *_: None)
     monkeypatch.setattr(single_run, "has_watermark", lambda *_: False)
     monkeypatch.setattr(single_run, "check_goes_on", lambda *_: None)
     monkeypatch.setattr(single_run._spark, "why_gone", lambda _: "")
     monkeypatch.setattr(single_run.QueryProcess, "check_output", lambda *_: None)
     monkeypatch.setattr(
-        "streamproof.spark_bindings.pipelines.pipeline.check_session", lambda *_: None
+        "streamproof.spark_bindings.pipelines.preparation.check_session", lambda *_: None
     )
     yield begun, may
     may.set()
