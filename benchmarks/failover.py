@@ -40,7 +40,7 @@ from benchmarks.failover_client import BUYERS, NOTE, Client, account
 from streamproof.cli.run import copy_command
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.layout.pairs import Copy, Pair
-from streamproof.spark_bindings.standby.heartbeat import SUSPECT_AFTER_SECONDS
+from streamproof.spark_bindings.processes.heartbeat import SUSPECT_AFTER_SECONDS
 from streamproof.spark_bindings.storage.json_files import read_json
 
 ROOT = Path(__file__).parents[1]

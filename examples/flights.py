@@ -147,7 +147,7 @@ def next_share(asked: list[str]) -> float:
 def commits_ahead(pipeline: Pipeline, now: Sample | None) -> int:
     """Count the commits by which a source is ahead of the slowest of its readers."""
     readers = [query.name for query in pipeline.queries if query.inputs == SOURCES]
-    ends: dict[str, int] = {s: pipeline.channel(s).log.last() for s in SOURCES}
+    ends: dict[str, int] = {s: pipeline.channel(s).last_position for s in SOURCES}
     if now is None:
         return max(ends.values())
     received: list[dict[str, int]] = [now.queries[reader]["received"] for reader in readers]

@@ -36,15 +36,15 @@ def shop(path: Path | str = "shop") -> Pipeline:
 
 def feed_and_watch(pipeline: Pipeline) -> None:
     """Append an order ten times a second, and print how long the client waited for output."""
-    log, cents = pipeline.channel("revenue").log, 0
-    position, seen = log.last(), time.monotonic()
+    revenue_channel, cents = pipeline.channel("revenue"), 0
+    position, seen = revenue_channel.last_position, time.monotonic()
     while True:
         cents += 1
         country = ["FR", "NO"][cents % 2]
         pipeline.channel("orders").append(pa.table({"country": [country], "cents": [cents]}))
         time.sleep(0.1)
-        if log.last() > position:
-            now, position = time.monotonic(), log.last()
+        if revenue_channel.last_position > position:
+            now, position = time.monotonic(), revenue_channel.last_position
             print(f"position {position} after {now - seen:.2f} s")
             seen = now
 

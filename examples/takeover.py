@@ -26,9 +26,7 @@ from rich.console import Console
 from rich.text import Text
 from standby import shop
 
-from streamproof.spark_bindings import Pipeline
-from streamproof.spark_bindings.names import Position
-from streamproof.spark_bindings.storage.json_files import read_json
+from streamproof.spark_bindings import Pipeline, ProcessStatus
 
 ORDER_SECONDS, READY_SECONDS_MAX, REST_SECONDS_MAX = 0.1, 300, 60
 WARM_OUTPUTS = 5
@@ -85,8 +83,8 @@ class Timeline:
 class Pair:
     """The two copies, in processes of their own, under a supervisor in another."""
 
-    def __init__(self, place: Path) -> None:
-        self._query = place / "shop" / "queries" / "revenue"
+    def __init__(self, place: Path, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
         file = Path(__file__).with_name("standby.py").resolve()
         program = [sys.executable, "-c", "from streamproof.cli import main; main()"]
         with (place / "log").open("wb") as log:
@@ -97,35 +95,31 @@ class Pair:
     def await_ready(self) -> None:
         """Wait until both copies run, and one delivers."""
         deadline = time.monotonic() + READY_SECONDS_MAX
-        while None in (beats := [self._beat(copy) for copy in COLOURS]) or not self.primary():
+        while not (self.primary() and all(copy.is_beating for copy in self._pipeline.processes())):
             assert self._supervisor.poll() is None, "the supervisor has ended"
-            assert time.monotonic() < deadline, f"no pair after {READY_SECONDS_MAX} s: {beats}"
+            assert time.monotonic() < deadline, f"no pair after {READY_SECONDS_MAX} s"
             time.sleep(0.1)
 
-    def primary(self) -> str:
-        """Name the copy that delivers; empty if none does."""
-        active = [copy for copy in COLOURS if (self._beat(copy) or {}).get("active")]
-        return active[0] if active else ""
+    def primary(self) -> ProcessStatus | None:
+        """Find the copy that delivers; None if none does."""
+        return next((copy for copy in self._pipeline.processes() if copy.is_primary), None)
 
-    def kill(self, copy: str) -> None:
+    def kill(self, copy: ProcessStatus) -> None:
         """Kill a copy with its JVM and its workers."""
-        process = int((self._query / copy / "lock").read_text(encoding="utf-8"))
-        os.killpg(process, signal.SIGKILL)
+        assert copy.process is not None
+        os.killpg(copy.process, signal.SIGKILL)
 
     def end(self) -> None:
         """End the supervisor, which ends its copies."""
         self._supervisor.terminate()
         self._supervisor.wait()
 
-    def _beat(self, copy: str) -> Any:
-        return read_json(self._query / copy / "beat.json")
-
 
 def run(place: Path, seconds: float, out: Console) -> Timeline:
     """Feed a pair for so long, and kill the primary after a third of it."""
     timeline, begun = Timeline(), time.monotonic()
     pipeline = shop(place / "shop")
-    pair = Pair(place)
+    pair = Pair(place, pipeline)
     try:
         out.print("starting two copies of the query")
         pair.await_ready()
@@ -146,7 +140,7 @@ class Client:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._channel, self._log = pipeline.channel("orders"), pipeline.channel("revenue").log
+        self._channel, self._revenue = pipeline.channel("orders"), pipeline.channel("revenue")
         self.orders, self._taken = 0, 0
 
     def append_order(self) -> None:
@@ -158,11 +152,9 @@ class Client:
     def take_outputs(self) -> list[str]:
         """Take what is new; give for each output the copy that has delivered it."""
         copies = []
-        while self._log.has(Position(self._taken + 1)):
-            self._taken += 1
-            entry = self._log.entry(Position(self._taken))
-            if entry.files:
-                copies.append(str(entry.information["streamproof.copy"]))
+        for commit in self._revenue.follow(self._taken, idle_seconds=0):
+            self._taken = commit.position
+            copies.append(str(commit.copy))
         return copies
 
 
@@ -181,10 +173,11 @@ def feed(pipeline: Pipeline, pair: Pair, timeline: Timeline, seconds: float, out
             client.append_order()
         timeline.orders = client.orders
         timeline.outputs += [(now, copy) for copy in client.take_outputs()]
-        if not timeline.killed[1] and now > seconds / 3 and (copy := pair.primary()):
-            pair.kill(copy)
-            timeline.killed = (now, copy)
-            out.print(f"second {now:.1f}: copy {copy}, which delivers, is killed")
+        is_due = not timeline.killed[1] and now > seconds / 3
+        if is_due and (primary := pair.primary()) is not None and primary.copy is not None:
+            pair.kill(primary)
+            timeline.killed = (now, primary.copy.value)
+            out.print(f"second {now:.1f}: copy {primary.copy.value}, which delivers, is killed")
         time.sleep(0.01)
 
 

@@ -15,7 +15,7 @@ import typer
 from streamproof.cli.logs import logging_to
 from streamproof.cli.render import console, error_console
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings.standby.heartbeat import SUSPECT_AFTER_SECONDS
+from streamproof.spark_bindings.processes.heartbeat import SUSPECT_AFTER_SECONDS
 
 _PROGRAM = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]
 

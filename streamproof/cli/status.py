@@ -19,8 +19,11 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
     something does not run.
     """
-    from streamproof.spark_bindings.standby.copy_status import ProcessState, process_statuses
-    from streamproof.spark_bindings.standby.throttle import TURNS_AHEAD_MAX
+    from streamproof.spark_bindings.processes.process_status import (
+        TURNS_AHEAD_MAX,
+        ProcessState,
+        process_statuses,
+    )
 
     found = process_statuses(pipeline)
     ready = (ProcessState.PRIMARY, ProcessState.IN_SYNC, ProcessState.COLD)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamproof.spark_bindings.certificate import Certificate, SignedBy
     from streamproof.spark_bindings.channels.channel import Channel
+    from streamproof.spark_bindings.channels.following import Commit
     from streamproof.spark_bindings.layout.snapshot_files import (
         ChannelState,
         Snapshot,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings.layout.wiring import OutputMode, Query
     from streamproof.spark_bindings.pipelines.pipeline import Pipeline
     from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, QueryStatus
+    from streamproof.spark_bindings.processes.process_status import ProcessState, ProcessStatus
     from streamproof.spark_bindings.session.java import JavaChoice
     from streamproof.spark_bindings.session.session import spark_session
     from streamproof.spark_bindings.snapshots.commands import (
@@ -34,10 +36,13 @@ __all__ = [
     "Certificate",
     "Channel",
     "ChannelState",
+    "Commit",
     "JavaChoice",
     "OutputMode",
     "Pipeline",
     "PipelineStatus",
+    "ProcessState",
+    "ProcessStatus",
     "Query",
     "QueryStatus",
     "Replay",
@@ -58,10 +63,13 @@ _HOMES = {
     "Certificate": "certificate",
     "Channel": "channels.channel",
     "ChannelState": "layout.snapshot_files",
+    "Commit": "channels.following",
     "JavaChoice": "session.java",
     "OutputMode": "layout.wiring",
     "Pipeline": "pipelines.pipeline",
     "PipelineStatus": "pipelines.single_run",
+    "ProcessState": "processes.process_status",
+    "ProcessStatus": "processes.process_status",
     "Query": "layout.wiring",
     "QueryStatus": "pipelines.single_run",
     "Replay": "snapshots.restore",

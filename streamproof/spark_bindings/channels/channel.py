@@ -8,7 +8,7 @@ Delta application transaction. A second writer of the same query is refused by D
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -18,28 +18,21 @@ import pyarrow as pa
 from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.readwriter import DataStreamReader
-from pyspark.sql.types import StructField, StructType
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.arguments import require_text, require_whole
 from streamproof.spark_bindings.channels.channel_log import (
-    CHANNEL_KEY,
     MARKER_KEY,
     PIPELINE_KEY,
     ChannelLog,
     Entry,
 )
 from streamproof.spark_bindings.channels.commits import ATTEMPTS_MAX, commit, fenced, not_appended
+from streamproof.spark_bindings.channels.following import Commit, follow
 from streamproof.spark_bindings.channels.log_checks import made_by, newest, require_unbroken
 from streamproof.spark_bindings.channels.producers import APPLICATION, Producers, require_number
 from streamproof.spark_bindings.channels.provenance import Made
-from streamproof.spark_bindings.channels.source import (
-    COMMITS_MAX,
-    OUTSIDE,
-    SOURCE_NAME,
-    ChannelSource,
-)
+from streamproof.spark_bindings.channels.readers import outside_stream
 from streamproof.spark_bindings.channels.writers import writing
 from streamproof.spark_bindings.errors import (
     FencedDriver,
@@ -62,7 +55,7 @@ from streamproof.spark_bindings.storage.delta_tables import new_table, open_tabl
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.parquet_files import Written, write_file
-from streamproof.spark_bindings.storage.schema import describe, fit, spark_schema
+from streamproof.spark_bindings.storage.schema import describe, fit
 
 TABLE_PROPERTIES = {
     # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
@@ -81,6 +74,7 @@ class Channel:
     schema : Arrow schema of its rows
     writer : the query that writes it; None for a source channel, which `append` feeds
     lanes : the processes that write it: one, or the pairs that share its writer's work
+    pipeline : id of the pipeline that it belongs to
     log : its commits, for reading
     """
 
@@ -95,7 +89,7 @@ class Channel:
     ) -> None:
         self.path, self.name, self.writer, self.lanes = path, name, writer, lanes
         self.log = ChannelLog(path, pipeline)
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self._table = open_table(path)
         # Of a power cut, it is the newest commit that has lost some of its lines.
         require_unbroken(self.log, newest(self.log))
@@ -110,14 +104,11 @@ class Channel:
         note_opened()
         new_table(path, schema, configuration=TABLE_PROPERTIES)
 
-    def lane(self, number: int) -> LaneName:
-        """Name a lane, from 0."""
-        return LaneName(part_of(self.name, number, self.lanes))
-
     @property
     def lane_names(self) -> tuple[LaneName, ...]:
-        """The names of its lanes."""
-        return tuple(map(self.lane, range(self.lanes)))
+        """The names of its lanes, in the order of their numbers."""
+        numbers = range(self.lanes)
+        return tuple(LaneName(part_of(self.name, number, self.lanes)) for number in numbers)
 
     def require_schema(self, declared: pa.Schema) -> None:
         """Check that a declared schema is the stored one.
@@ -279,7 +270,7 @@ class Channel:
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
         """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
         metadata: dict[str, str] = {MARKER_KEY: snapshot}
-        name = f"marker:{self._pipeline}:{part_of(snapshot, lane, self.lanes)}"
+        name = f"marker:{self.pipeline}:{part_of(snapshot, lane, self.lanes)}"
         return metadata, Transaction(name, 0)
 
     def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:
@@ -306,8 +297,32 @@ class Channel:
             self.log.batches(entries, self.schema.names), schema=self.schema
         )
 
+    @property
+    def last_position(self) -> Position:
+        """The position of the newest commit; 0 if nothing was appended."""
+        return self.log.last()
+
+    def follow(self, after: int = 0, *, idle_seconds: float | None = None) -> Iterator[Commit]:
+        """Iterate over the commits with rows behind a position, and over new ones as they come.
+
+        A follower is no part of the pipeline: `vacuum` keeps nothing for it.
+
+        Parameters
+        ----------
+        after : the last position that the caller has; 0 begins at the first commit
+        idle_seconds : the iteration ends after so long without a new commit; by default it does
+            not end, and 0 ends it at the newest commit
+
+        Raises
+        ------
+        WrongArgument : if `after` is no position of this channel, or `idle_seconds` no time
+        ChannelDamaged : if a commit is missing
+        VacuumedRows : if rows of a commit were removed
+        """
+        return follow(self.log, self.name, self.schema, after, idle_seconds)
+
     def stream(self, spark: SparkSession) -> DataFrame:
-        """Read the channel as a stream from its begin on, for a sink outside of the pipeline.
+        """Read the channel as a stream from its start, for a sink outside of the pipeline.
 
         `reconcile` keeps a table at what a merge in a pipeline has said; the columns' metadata
         tells it whose channel it is. Such a reader is no part of the pipeline's snapshots, and
@@ -318,35 +333,7 @@ class Channel:
         spark : a session as `spark_session` sets it up
         """
         check_classic(spark)
-        _spark.register_once(spark, ChannelSource)
-        told = {PIPELINE_KEY: self._pipeline, CHANNEL_KEY: self.name}
-        fields = [
-            StructField(field.name, field.dataType, metadata=told)
-            for field in spark_schema(self.schema)
-        ]
-        reader = self.reader(spark).option("reader", OUTSIDE)
-        return reader.schema(StructType(fields)).load()
-
-    def reader(
-        self, spark: SparkSession, commits_max: int = COMMITS_MAX, rows_max: int | None = None
-    ) -> DataStreamReader:
-        """Begin to read the channel in a session that knows `ChannelSource`.
-
-        Parameters
-        ----------
-        spark : the session
-        commits_max : commits that one batch takes at most
-        rows_max : rows after which a batch ends, at a commit; None is no limit
-        """
-        return (
-            spark.readStream.format(SOURCE_NAME)
-            .schema(spark_schema(self.schema))
-            .option("path", str(self.path))
-            .option("pipeline", self._pipeline)
-            .option("channel", self.name)
-            .option("commitsMax", str(commits_max))
-            .option("rowsMax", str(rows_max or 0))
-        )
+        return outside_stream(spark, self)
 
     def _newest(self, application: str) -> int | None:
         refresh(self._table, self.path)
@@ -375,8 +362,7 @@ class Channel:
             try:
                 return self._commit(files, identity, metadata)
             except CommitFailedError:
-                continue  # another process has committed of the same identity between our read and
-                # our write: the same, or less
+                continue  # another process has committed in the meantime: the same, or less
         raise not_appended(f"channel {self.name!r}")
 
     def _commit(
@@ -386,11 +372,10 @@ class Channel:
         if identity is None:
             refresh(self._table, self.path)
         transactions = [] if identity is None else [identity]
-        told = {PIPELINE_KEY: self._pipeline, **metadata}
+        told = {PIPELINE_KEY: self.pipeline, **metadata}
         position = commit(self._table, self.path, files, told, transactions)
         self.log.sync(position)
         return self.log.entry(position)
 
     def _fenced(self, batch_id: BatchId, newest: int) -> FencedDriver:
-        query, table = f"query {self.writer!r}", f"channel {self.name!r}"
-        return fenced(query, batch_id, table, newest=newest)
+        return fenced(f"query {self.writer!r}", batch_id, f"channel {self.name!r}", newest=newest)

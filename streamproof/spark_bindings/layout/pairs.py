@@ -189,6 +189,11 @@ class ProcessDirectory:
 
     path: Path
 
+    @classmethod
+    def alone(cls, pipeline: PipelineDirectory) -> ProcessDirectory:
+        """Return the directory of the driver that runs a pipeline's queries without replicas."""
+        return ProcessDirectory(pipeline.path / "alone")
+
     @property
     def beat(self) -> Path:
         """The file of its heartbeat."""
@@ -231,15 +236,7 @@ class CopyDirectory(ProcessDirectory):
 
 
 PAIR_KEY = "streamproof.pair"
-
-
-COPY_KEY = "streamproof.copy"
-
-
 TURN_KEY = "streamproof.turn"
-
-
 DIGEST_KEY = "streamproof.digest"
-
-
 INCARNATION_KEY = "streamproof.incarnation"
+"""In a commit of a pair: whose, which turn, of what rows, and by which incarnation of the copy."""

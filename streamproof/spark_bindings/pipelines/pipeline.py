@@ -30,6 +30,7 @@ from streamproof.spark_bindings.layout.wiring import Query, wire
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, Run
+from streamproof.spark_bindings.processes.process_status import ProcessStatus, process_statuses
 from streamproof.spark_bindings.snapshots.feeds import Feeds
 from streamproof.spark_bindings.snapshots.participants import participants
 from streamproof.spark_bindings.snapshots.restore import Replay, restore_snapshot
@@ -182,6 +183,14 @@ class Pipeline:
         NotRunning : if the pipeline was not started
         """
         return self._running("status").status()
+
+    def processes(self) -> list[ProcessStatus]:
+        """Return the status of each process that `streamproof run` runs this pipeline in.
+
+        It asks from outside: it may be called in any process, and needs no session. It takes as
+        long as the processes take to beat; three seconds if one is silent.
+        """
+        return process_statuses(self.path)
 
     def await_idle(self, timeout_seconds: float = 120.0) -> None:
         """Wait until every commit that was appended has gone through all queries.

@@ -34,7 +34,7 @@ def prepare_run(
 
     Parameters
     ----------
-    queries : those that this driver runs
+    directory, queries : of the pipeline, and those of its queries that this driver runs
     session : makes a session as `spark_session` does, or returns a running one
     protocols : those that the queries execute, and what each is certified for
     certificate : what is asked of each certificate

@@ -15,7 +15,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.commits import commit
 from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, RERUN_KEPT
-from streamproof.spark_bindings.channels.source import ChannelSource
+from streamproof.spark_bindings.channels.readers import reader_of
 from streamproof.spark_bindings.checkpoints.rerun import RERUN_FILE, RERUN_SOURCE_NAME, RerunSource
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy, first_line
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
@@ -255,14 +255,13 @@ class Run:
         )
 
     def _plan(self, spark: SparkSession, query: Query) -> DataFrame:
-        _spark.register_once(spark, ChannelSource)
         _spark.register_once(spark, RerunSource)
         run = uuid.uuid4().hex
         channels = [self._channels[ChannelName(name)] for name in query.inputs]
         limits = (query.commits_per_batch_max, query.rows_per_batch_max)
         place, readers = self._directory.query_path(QueryName(query.name)), []
         for channel in channels:
-            reader = channel.reader(spark, *limits)
+            reader = reader_of(spark, channel, *limits)
             if (place / RERUN_FILE).exists():
                 reader = reader.format(RERUN_SOURCE_NAME).option("rerun", str(place))
             readers.append(reader.option("run", run))

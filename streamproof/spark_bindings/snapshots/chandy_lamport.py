@@ -143,7 +143,7 @@ class Recording:
             start = before.get(name, Position(0))
             end = received.get(name, start)
             for entry in channel.log.entries(start, end):
-                lane = channel.lane(entry.lane)
+                lane = channel.lane_names[entry.lane]
                 if entry.is_message:
                     messages[lane] += 1
                 if entry.marker is not None:

@@ -7,7 +7,6 @@ until it sees it committed, or takes over. What is decided, the machines of `pro
 and `protocols.egress` decide.
 
 ==================  ======================================================================
-`order_log`         which lane a turn takes, and up to where
 `merge_order`       the machine that chooses turns, or follows them
 `throttle`          how soon the primary chooses
 `partitioning`      which rows a partition of a query takes
@@ -18,17 +17,16 @@ and `protocols.egress` decide.
 `digest`            whether both copies gave the same rows, and which rows differ
 `determinism`       plans that could not
 `continuation`      whether a copy may go on
-`heartbeat`         whether the other copy is alive
 `catch_up`          a new copy begins in the survivor's state
 `copy_run`          one copy, from start to end
 `unreplicated_run`  the queries without replicas
 `child_process`     a process, and whether it has ended, is silent or beats
 `supervisor`        all processes of a pipeline on one machine
-`copy_status`       how they are, seen from outside
 `pipeline_file`     the file that defines the pipeline
 ==================  ======================================================================
 
-The pair's directory, its locks and its output buffer are in `layout`.
+The pair's directory, its locks and its output buffer are in `layout`; its order log, heartbeats and
+status in `processes`.
 
 Nothing is imported here: Spark's workers need one module of it, and should start fast.
 """

@@ -20,9 +20,9 @@ from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.output_buffer import OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, PairDirectory
 from streamproof.spark_bindings.names import BatchId, Turn
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND, Watch
+from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Watch
-from streamproof.spark_bindings.standby.order_log import OrderLog
 
 _ATTEMPTS_MAX = 10
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from streamproof.spark_bindings.layout.pairs import ProcessDirectory
-from streamproof.spark_bindings.standby.heartbeat import Beat, Watch
+from streamproof.spark_bindings.processes.heartbeat import Beat, Watch
 
 SILENCE_BOUNDS_MAX = 10
 """A process that is silent for so many times the bound is ended: it is frozen, and helps nobody."""

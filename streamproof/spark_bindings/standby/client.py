@@ -17,14 +17,13 @@ from deltalake.exceptions import CommitFailedError
 
 from streamproof.protocols.egress import Client, TakeOutputs, on_outputs
 from streamproof.spark_bindings.channels.channel import Channel
-from streamproof.spark_bindings.channels.channel_log import LANE_KEY, PIPELINE_KEY, Entry
+from streamproof.spark_bindings.channels.channel_log import COPY_KEY, LANE_KEY, PIPELINE_KEY, Entry
 from streamproof.spark_bindings.channels.commits import commit
 from streamproof.spark_bindings.channels.provenance import Made
 from streamproof.spark_bindings.channels.writers import writing
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.layout.output_buffer import Output
 from streamproof.spark_bindings.layout.pairs import (
-    COPY_KEY,
     DIGEST_KEY,
     INCARNATION_KEY,
     PAIR_KEY,
@@ -79,7 +78,7 @@ class ChannelClient:
     @property
     def lane(self) -> LaneName:
         """The lane of the channel that the pair's commits make."""
-        return self._channel.lane(self._lane)
+        return self._channel.lane_names[self._lane]
 
     def begin(self, turn: Turn) -> list[Delivery]:
         """Begin to read; give the commits of a turn and later ones, and one of an earlier turn."""

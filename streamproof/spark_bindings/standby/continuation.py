@@ -10,7 +10,7 @@ from streamproof.spark_bindings.channels.provenance import Made
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import ChannelDamaged
 from streamproof.spark_bindings.names import BatchId, Position, Turn
-from streamproof.spark_bindings.standby.order_log import OrderLog
+from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
 
 

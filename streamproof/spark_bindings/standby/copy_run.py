@@ -19,6 +19,7 @@ from streamproof.lang import StreamproofError
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.arguments import SECONDS_MIN, is_whole, require_seconds
 from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.channels.readers import reader_of
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
@@ -35,6 +36,14 @@ from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.pipelines.planning import plan_query, start_query
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
+from streamproof.spark_bindings.processes.heartbeat import (
+    BEATS_PER_BOUND,
+    COLD_BOUNDS,
+    SUSPECT_AFTER_SECONDS,
+    Heart,
+    Watch,
+)
+from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.standby.catch_up import catch_up
@@ -44,15 +53,7 @@ from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
 from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from streamproof.spark_bindings.standby.heartbeat import (
-    BEATS_PER_BOUND,
-    COLD_BOUNDS,
-    SUSPECT_AFTER_SECONDS,
-    Heart,
-    Watch,
-)
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
-from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.partitioning import rows_of
 from streamproof.spark_bindings.standby.throttle import Throttle
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
@@ -317,7 +318,7 @@ class CopyRun:
     def _read(self, spark: SparkSession, channel: Channel) -> DataFrame:
         query = self._pair.query
         frame = (
-            channel.reader(spark, query.commits_per_batch_max, query.rows_per_batch_max)
+            reader_of(spark, channel, query.commits_per_batch_max, query.rows_per_batch_max)
             .format(TURN_SOURCE_NAME)
             .option("order", str(self._place.pair.order))
             .option("checkpoint", str(self._checkpoint.path))

@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Self
@@ -37,41 +36,19 @@ from streamproof.spark_bindings.layout.pairs import (
 from streamproof.spark_bindings.layout.process_lock import holder, locked
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND
+from streamproof.spark_bindings.processes.process_status import ProcessStatus, state_of
 from streamproof.spark_bindings.standby.child_process import (
     DIFFERS,
     SILENCE_BOUNDS_MAX,
     WRONG_USE,
     ChildProcess,
 )
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND
-from streamproof.spark_bindings.standby.throttle import is_in_sync
-from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 
 Command = Callable[[Pair, Copy, Path], Sequence[str]]
 """Gives the command line that runs a copy in a process of its own, with the file of its log."""
 
 _log = logging.getLogger("streamproof.standby")
-
-
-@dataclass(frozen=True, slots=True)
-class CopyStatus:
-    """What the supervisor knows of a copy.
-
-    Attributes
-    ----------
-    process : its number
-    is_paired : it has caught up and beats
-    is_in_sync : it has also taken a turn in this life, and lacks no more than the one that is under
-        way, so that a takeover is a matter of the bound
-    is_primary : it delivers
-    starts : how often it was started
-    """
-
-    process: int
-    is_paired: bool
-    is_in_sync: bool
-    is_primary: bool
-    starts: int
 
 
 class Supervisor:
@@ -105,7 +82,7 @@ class Supervisor:
         for query in pipeline.queries:
             check_as_declared(directory, query)
             if query.replicas == 1:
-                together = alone_directory(directory)
+                together = ProcessDirectory.alone(directory)
                 self._alone = ChildProcess(together, alone(together.log), bound_seconds)
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
@@ -145,18 +122,9 @@ class Supervisor:
             process.end(deadline)
         self._locked.close()
 
-    def status(self) -> Mapping[tuple[str, Copy], CopyStatus]:
-        """Tell how each copy of each pair is."""
-        return {
-            (str(name), part): CopyStatus(
-                process=copy.number,
-                is_paired=copy.is_paired,
-                is_in_sync=self._is_in_sync(name, part),
-                is_primary=copy.beat is not None and copy.beat.active,
-                starts=copy.starts,
-            )
-            for (name, part), copy in self._copies.items()
-        }
+    def status(self) -> Mapping[tuple[str, Copy], ProcessStatus]:
+        """Return the status of each copy of each pair."""
+        return {(str(name), part): self._status(name, part) for name, part in self._copies}
 
     def until(self, stop: Event) -> None:
         """Watch the processes until this is set.
@@ -182,12 +150,20 @@ class Supervisor:
     def _processes(self) -> list[ChildProcess]:
         return [*self._copies.values(), *([] if self._alone is None else [self._alone])]
 
-    def _is_in_sync(self, name: PairName, part: Copy) -> bool:
+    def _status(self, name: PairName, part: Copy) -> ProcessStatus:
         copy, twin = self._copies[name, part], self._copies[name, part.twin]
-        if not copy.is_paired or copy.beat is None:
-            return False
-        turns = 0 if twin.beat is None else twin.beat.turn - copy.beat.turn
-        return is_in_sync(copy.beat, turns)
+        ours, theirs = copy.beat, twin.beat
+        turns = 0 if ours is None or theirs is None else max(0, theirs.turn - ours.turn)
+        is_up = not copy.has_ended
+        return ProcessStatus(
+            str(name),
+            part,
+            copy.number,
+            state_of(ours, turns, runs=is_up, is_silent=copy.is_frozen),
+            turns,
+            is_warm=ours is not None and ours.warm,
+            starts=copy.starts,
+        )
 
     def _tell_how_it_comes_up(self, name: PairName, part: Copy) -> None:
         copy = self._copies[name, part]
@@ -195,9 +171,10 @@ class Supervisor:
             copy.is_told_running = True
             seconds = time.monotonic() - copy.started
             _log.info("copy %s of %s runs, after %.0f s", part.value, name, seconds)
-        if self._is_in_sync(name, part) and not copy.is_told_in_sync:
+        status = self._status(name, part)
+        if status.is_in_sync and not copy.is_told_in_sync:
             copy.is_told_in_sync = True
-            if copy.beat is not None and not copy.beat.active:
+            if not status.is_primary:
                 _log.info(
                     "copy %s of %s is in sync: it can take over at once",
                     *(part.value, name),

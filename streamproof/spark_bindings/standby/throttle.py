@@ -10,22 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from streamproof.spark_bindings.standby.heartbeat import Beat
+from streamproof.spark_bindings.processes.process_status import TURNS_AHEAD_MAX
 
-TURNS_AHEAD_MAX = 1
-"""A twin that is farther behind would have turns to take before it delivers, if it took over."""
 PAUSE = 1.0
 """Of the time that the turn before took: so a leader keeps half of its pace at least."""
-
-
-def is_in_sync(beat: Beat, turns: int) -> bool:
-    """Report whether a copy could take over at once: it is warm, and no more than a turn behind.
-
-    Parameters
-    ----------
-    beat, turns : what the copy has said last, and how many turns it has to take
-    """
-    return beat.warm and turns <= TURNS_AHEAD_MAX
 
 
 class Throttle:

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from streamproof.spark_bindings.channels.source import ChannelReader, ChannelSource
 from streamproof.spark_bindings.names import Position, Turn
-from streamproof.spark_bindings.standby.order_log import OrderLog
+from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 
 TURN_SOURCE_NAME = "streamproof_turn"

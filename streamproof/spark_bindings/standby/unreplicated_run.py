@@ -16,12 +16,7 @@ from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import Run
-from streamproof.spark_bindings.standby.heartbeat import BEATS_PER_BOUND, Heart
-
-
-def alone_directory(directory: PipelineDirectory) -> ProcessDirectory:
-    """Give the directory of the driver that runs a pipeline's queries without replicas."""
-    return ProcessDirectory(directory.path / "alone")
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND, Heart
 
 
 def run_alone(
@@ -55,7 +50,7 @@ def run_alone(
             f"pipeline {pipeline.path} has no query without replicas, so nothing is to be run "
             "alone. Run: streamproof run FILE.py"
         )
-    place = alone_directory(directory)
+    place = ProcessDirectory.alone(directory)
     with locked(place, f"what has no replicas in {pipeline.path}"):
         spark = prepare_run(directory, queries, session, SNAPSHOTS)
         channels = {name: pipeline.channel(name) for name in directory.wiring.channels}

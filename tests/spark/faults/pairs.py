@@ -25,9 +25,9 @@ from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.pipelines import continuation
+from streamproof.spark_bindings.processes.heartbeat import Watch
 from streamproof.spark_bindings.standby import catch_up, copy_run
 from streamproof.spark_bindings.standby.digest import HASH_COLUMN
-from streamproof.spark_bindings.standby.heartbeat import Watch
 from streamproof.spark_bindings.standby.turn_source import TurnReader
 from tests.spark.faults.chains import (
     SINK,

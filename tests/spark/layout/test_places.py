@@ -28,7 +28,7 @@ from streamproof.spark_bindings import (
     vacuum,
 )
 from streamproof.spark_bindings.errors import WrongArgument
-from streamproof.spark_bindings.standby.copy_status import process_statuses
+from streamproof.spark_bindings.processes.process_status import process_statuses
 
 URLS = [
     "s3a://bucket/shop",

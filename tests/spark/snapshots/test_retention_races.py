@@ -25,10 +25,10 @@ from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles, SnapshotStatus
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, Turn
+from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.snapshots import restore
 from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
-from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.storage.parquet_files import read_file
 from tests.spark.support.handmade import ONE, spark_checkpoint
 from tests.spark.support.retained import complete, left, pair_at, pipeline_at, snapshot_by_hand

@@ -10,9 +10,9 @@ import pytest
 from streamproof.spark_bindings.errors import PurgedCheckpoint
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
+from streamproof.spark_bindings.processes.heartbeat import Heart
+from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
-from streamproof.spark_bindings.standby.heartbeat import Heart
-from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from tests.spark.standby.support import giver
 
 BOUND = 0.2

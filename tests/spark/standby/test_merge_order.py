@@ -12,8 +12,8 @@ from streamproof.spark_bindings import Query
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
+from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
-from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.turn_source import TurnReader
 from streamproof.spark_bindings.storage.schema import stored_schema
 

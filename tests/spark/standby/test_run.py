@@ -15,9 +15,9 @@ from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import ChannelName, PairName
+from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.vacuum import vacuum
 from streamproof.spark_bindings.standby.copy_run import find_pair
-from streamproof.spark_bindings.standby.order_log import OrderLog
 from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 from tests.spark.standby.support import command, copies
 from tests.spark.standby.support.copies import beats_of, feed, is_complete

@@ -29,9 +29,10 @@ from streamproof.spark_bindings.layout.pairs import (
     pairs_of,
 )
 from streamproof.spark_bindings.layout.process_lock import holder, locked
+from streamproof.spark_bindings.processes.heartbeat import Watch
+from streamproof.spark_bindings.processes.process_status import ProcessStatus
 from streamproof.spark_bindings.standby import child_process
-from streamproof.spark_bindings.standby.heartbeat import Watch
-from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
+from streamproof.spark_bindings.standby.supervisor import Supervisor
 from tests.spark.standby.support import copies, fake_copy
 from tests.spark.standby.support.supervised import Supervised
 from tests.spark.support.waiting import await_that
@@ -64,11 +65,12 @@ def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[S
     finally:
         running.end()
     for status in supervisor.status().values():
+        assert status.process is not None
         with pytest.raises(ProcessLookupError):
             os.kill(status.process, 0)
 
 
-def copy_of(running: Supervised, copy: Copy) -> CopyStatus:
+def copy_of(running: Supervised, copy: Copy) -> ProcessStatus:
     return running.status("totals")[copy]
 
 
@@ -77,12 +79,13 @@ def await_pair(running: Supervised, *, starts: tuple[int, int] = (1, 1)) -> None
 
     def is_paired() -> bool:
         found = running.status("totals").values()
-        return all(c.is_paired for c in found) and starts == tuple(c.starts for c in found)
+        return all(c.is_beating for c in found) and starts == tuple(c.starts for c in found)
 
     await_that(is_paired, "a pair")
 
 
-def kill(status: CopyStatus, number: signal.Signals = signal.SIGKILL) -> None:
+def kill(status: ProcessStatus, number: signal.Signals = signal.SIGKILL) -> None:
+    assert status.process is not None
     os.killpg(status.process, number)
 
 
@@ -103,21 +106,21 @@ def test_a_copy_is_in_sync_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
     idle, behind = path / "A" / fake_copy.IDLE, path / "A" / fake_copy.BEHIND
     caplog.set_level("INFO", "streamproof.standby")
 
-    def are_level() -> list[bool]:
+    def are_in_sync() -> list[bool]:
         return [copy_of(running, copy).is_in_sync for copy in Copy]
 
     with supervised(tmp_path / "p") as running:
-        await_that(lambda: are_level() == [True, True], "two copies")
+        await_that(lambda: are_in_sync() == [True, True], "two copies")
         behind.touch()
         idle.touch()
         kill(copy_of(running, Copy.A))
         await_pair(running, starts=(2, 1))
-        assert are_level() == [False, True]
+        assert are_in_sync() == [False, True]
         idle.unlink()
         time.sleep(BOUND)
-        assert are_level() == [False, True]  # it has taken turns, but lacks some
+        assert are_in_sync() == [False, True]  # it has taken turns, but lacks some
         behind.unlink()
-        await_that(lambda: are_level() == [True, True], "two copies again")
+        await_that(lambda: are_in_sync() == [True, True], "two copies again")
     said = [record.getMessage() for record in caplog.records]
     assert sorted(text for text in said if "is in sync" in text) == [
         f"copy {name} of totals is in sync: it can take over at once" for name in "AAB"
@@ -168,7 +171,7 @@ def test_losing_a_copy_of_one_partition_touches_its_pair_alone(tmp_path: Path) -
         pairs = [str(pair.name) for pair in pairs_of(copies.totals_query(2))]
 
         def are_paired() -> bool:
-            return all(copy.is_paired for pair in pairs for copy in running.status(pair).values())
+            return all(copy.is_beating for pair in pairs for copy in running.status(pair).values())
 
         await_that(are_paired, "two pairs")
         before = running.status(pairs[1])
@@ -202,7 +205,7 @@ def test_a_copy_that_hangs_in_its_start_is_started_again(
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
         kill(copy_of(running, Copy.A))
         await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
-        assert copy_of(running, Copy.B).is_paired
+        assert copy_of(running, Copy.B).is_beating
         assert running.failure is None
 
 
@@ -244,7 +247,7 @@ def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_g
 ) -> None:
     with supervised(tmp_path / "p", lambda copy: (3, 0 if copy is Copy.B else FOREVER)) as run:
         await_that(lambda: copy_of(run, Copy.B).starts == 2, "a second start")
-        assert copy_of(run, Copy.A).is_paired
+        assert copy_of(run, Copy.A).is_beating
         assert run.failure is None
 
 

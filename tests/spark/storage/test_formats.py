@@ -16,7 +16,7 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, NotAPipeline, UnknownFormat
 from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, Turn
-from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
+from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import read_json, write_json, write_json_once
 from streamproof.spark_bindings.storage.synced_commits import commit_file

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.names import BatchId, LaneName, Turn
+from streamproof.spark_bindings.processes.heartbeat import Heart, Watch
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
-from streamproof.spark_bindings.standby.heartbeat import Heart, Watch
 
 
 def recorders(place: Path) -> Callable[[], object]:

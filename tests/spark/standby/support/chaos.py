@@ -292,7 +292,7 @@ class Run:
         is_awake = not any(
             self._wakes[pair, copy].is_alive() for copy in Copy if (pair, copy) in self._wakes
         )
-        is_paired = all(copy.is_paired for copy in status)
+        is_paired = all(copy.is_beating for copy in status)
         return is_awake and is_paired and sum(copy.is_primary for copy in status) == 1
 
     def _lose(self, pair: str, copy: Copy) -> None:
@@ -337,7 +337,7 @@ class Run:
         )
         end = time.monotonic() + self._random.uniform(0, CATCH_UP_SECONDS)
         await_that(
-            lambda: time.monotonic() > end or self._copies.status(pair)[copy].is_paired,
+            lambda: time.monotonic() > end or self._copies.status(pair)[copy].is_beating,
             f"{self.history}: a moment of the catch-up",
         )
 

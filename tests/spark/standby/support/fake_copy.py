@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.standby.heartbeat import Heart
+from streamproof.spark_bindings.processes.heartbeat import Heart
 
 BEAT_SECONDS = 0.02
 NEVER = "never"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from threading import Event, Thread
 
 from streamproof.spark_bindings.layout.pairs import Copy
-from streamproof.spark_bindings.standby.supervisor import CopyStatus, Supervisor
+from streamproof.spark_bindings.processes.process_status import ProcessStatus
+from streamproof.spark_bindings.standby.supervisor import Supervisor
 from tests.spark.support.waiting import await_that
 
 
@@ -26,7 +27,7 @@ class Supervised(Thread):
         except Exception as error:  # noqa: BLE001 - the test asks for it
             self.failure = error
 
-    def status(self, pair: str) -> dict[Copy, CopyStatus]:
+    def status(self, pair: str) -> dict[Copy, ProcessStatus]:
         """Tell how the copies of a pair are."""
         status = self._supervisor.status()
         return {copy: status[pair, copy] for copy in Copy}

@@ -1,4 +1,8 @@
-"""How the processes of a pipeline are, seen from outside: by their locks, beats and order logs."""
+"""How each process of a pipeline is, by its lock, its heartbeat and its order log.
+
+`streamproof status` asks from outside, and the supervisor about its own children. Both use the same
+record and the same definition of *in sync*.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,18 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import holder
 from streamproof.spark_bindings.names import ChannelName, QueryName
-from streamproof.spark_bindings.standby.heartbeat import Watch
-from streamproof.spark_bindings.standby.order_log import OrderLog
-from streamproof.spark_bindings.standby.throttle import is_in_sync
-from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
+from streamproof.spark_bindings.processes.heartbeat import Beat, Watch
+from streamproof.spark_bindings.processes.order_log import OrderLog
 
 SILENT_AFTER_SECONDS = 3.0
 """Processes that beat are seen to sooner, unless their bound is above half a minute."""
 _LOOK_SECONDS = 0.02
 ALONE = "(without replicas)"
 """The name of the process that runs the queries without replicas."""
+
+
+TURNS_AHEAD_MAX = 1
+"""A copy that is farther behind would have turns to take before it delivers, if it took over."""
 
 
 class ProcessState(Enum):
@@ -38,16 +44,21 @@ class ProcessState(Enum):
     STOPPED = "not running"
 
 
+_BEATING = (ProcessState.PRIMARY, ProcessState.IN_SYNC, ProcessState.BEHIND, ProcessState.COLD)
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessStatus:
-    """How a process of a pipeline is.
+    """The status of a process of a pipeline.
 
     Attributes
     ----------
-    name, copy : its pair and which copy it is; None where there is but one
-    process : its number; None if nobody runs it
-    turns : that were chosen, and that it has to take yet
-    commits : of its inputs, which are in no batch that it has completed; 0 where all is through
+    name, copy : its pair and which copy it is; None for the driver of the queries without replicas
+    process : its number; None if it does not run
+    turns : turns that were chosen and that it has not taken
+    commits : commits of its inputs that are in none of its completed batches
+    is_warm : whether it has taken a turn in this life
+    starts : how often its supervisor has started it; 0 if that is not known
     """
 
     name: str
@@ -56,10 +67,53 @@ class ProcessStatus:
     state: ProcessState
     turns: int = 0
     commits: int = 0
+    is_warm: bool = False
+    starts: int = 0
+
+    @property
+    def is_primary(self) -> bool:
+        """Whether it delivers."""
+        return self.state is ProcessState.PRIMARY
+
+    @property
+    def is_beating(self) -> bool:
+        """Whether it has started, and runs."""
+        return self.state in _BEATING
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether it delivers, or could take over at once."""
+        return self.is_beating and _is_in_sync(self.is_warm, self.turns)
+
+
+def _is_in_sync(is_warm: bool, turns: int) -> bool:
+    return is_warm and turns <= TURNS_AHEAD_MAX
+
+
+def state_of(beat: Beat | None, turns: int, *, runs: bool, is_silent: bool) -> ProcessState:
+    """Return the state of a process.
+
+    Parameters
+    ----------
+    beat : its last heartbeat in this life
+    turns : turns that were chosen and that it has not taken
+    runs, is_silent : whether it runs, and has not beaten for too long
+    """
+    if not runs:
+        return ProcessState.STOPPED
+    if is_silent:
+        return ProcessState.SILENT
+    if beat is None:
+        return ProcessState.STARTING
+    if beat.active:
+        return ProcessState.PRIMARY
+    if not beat.warm:
+        return ProcessState.COLD
+    return ProcessState.IN_SYNC if _is_in_sync(beat.warm, turns) else ProcessState.BEHIND
 
 
 def process_statuses(path: Path | str) -> list[ProcessStatus]:
-    """Tell how the processes of a pipeline are. Changes nothing, and needs no Spark session.
+    """Return the status of each process of a pipeline. Needs no Spark session.
 
     It takes as long as they take to beat, and three seconds if one that runs does not.
 
@@ -78,8 +132,9 @@ def process_statuses(path: Path | str) -> list[ProcessStatus]:
             looks.append(_Look(pair.path.name, copy, own, read, OrderLog(pair.order)))
         if not pairs:
             together += _inputs(directory, query, directory.checkpoint(query))
-    if alone_directory(directory).path.is_dir():
-        looks.append(_Look(ALONE, None, alone_directory(directory), together, None))
+    alone = ProcessDirectory.alone(directory)
+    if alone.path.is_dir():
+        looks.append(_Look(ALONE, None, alone, together, None))
     deadline = time.monotonic() + SILENT_AFTER_SECONDS
     while time.monotonic() < deadline and not all(look.is_over() for look in looks):
         time.sleep(_LOOK_SECONDS)
@@ -126,23 +181,17 @@ class _Look:
         return self._process is None or self._watch.beat != self._first
 
     def status(self) -> ProcessStatus:
-        """Tell what was seen."""
-        beat = self._watch.beat
-        if self._process is None:
-            return self._is(ProcessState.STOPPED)
-        if beat is None:
-            return self._is(ProcessState.STARTING)
-        turns = 0 if self._order is None else self._order.count_from(beat.turn)
-        if beat == self._first:
-            return self._is(ProcessState.SILENT, turns)
-        if beat.active:
-            return self._is(ProcessState.PRIMARY, turns)
-        if not beat.warm:
-            return self._is(ProcessState.COLD, turns)
-        return self._is(
-            ProcessState.IN_SYNC if is_in_sync(beat, turns) else ProcessState.BEHIND, turns
+        """Return what was seen."""
+        beat, order = self._watch.beat, self._order
+        runs = self._process is not None
+        turns = order.count_from(beat.turn) if runs and beat is not None and order else 0
+        is_silent = beat is not None and beat == self._first
+        return ProcessStatus(
+            self._name,
+            self._copy,
+            self._process,
+            state_of(beat, turns, runs=runs, is_silent=is_silent),
+            turns,
+            commits=sum(each.commits() for each in self._inputs),
+            is_warm=runs and beat is not None and beat.warm,
         )
-
-    def _is(self, state: ProcessState, turns: int = 0) -> ProcessStatus:
-        commits = sum(each.commits() for each in self._inputs)
-        return ProcessStatus(self._name, self._copy, self._process, state, turns, commits)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.standby.heartbeat import COLD_BOUNDS, Heart, Watch
+from streamproof.spark_bindings.processes.heartbeat import COLD_BOUNDS, Heart, Watch
 
 BOUND = 1.0
 STEP = 0.1

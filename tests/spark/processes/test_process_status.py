@@ -19,16 +19,15 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
-from streamproof.spark_bindings.standby import copy_status as module
-from streamproof.spark_bindings.standby.copy_status import (
+from streamproof.spark_bindings.processes import process_status as module
+from streamproof.spark_bindings.processes.heartbeat import Heart
+from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
+from streamproof.spark_bindings.processes.process_status import (
     ALONE,
     ProcessState,
     ProcessStatus,
     process_statuses,
 )
-from streamproof.spark_bindings.standby.heartbeat import Heart
-from streamproof.spark_bindings.standby.order_log import Choice, OrderLog
-from streamproof.spark_bindings.standby.unreplicated_run import alone_directory
 from tests.spark.standby.support import copies
 from tests.spark.support.handmade import spark_checkpoint, write
 
@@ -77,9 +76,9 @@ def ran(path: Path, *options: str) -> tuple[int, str]:
         (True, 2, ProcessState.BEHIND, 3),
         (False, 5, ProcessState.COLD, 0),
     ],
-    ids=["level", "behind", "cold"],
+    ids=["in sync", "behind", "cold"],
 )
-def test_a_copy_that_beats_is_level_when_it_is_warm_and_lacks_but_one_turn(
+def test_a_copy_that_beats_is_in_sync_when_it_is_warm_and_lacks_but_one_turn(
     tmp_path: Path, *, warm: bool, turn: int, expected: ProcessState, lacks: int
 ) -> None:
     pair = pair_of(tmp_path / "p")
@@ -88,9 +87,10 @@ def test_a_copy_that_beats_is_level_when_it_is_warm_and_lacks_but_one_turn(
         beating(pair.copy(Copy.B), active=False, warm=warm, turn=turn),
     ):
         assert process_statuses(tmp_path / "p") == [
-            ProcessStatus("totals", Copy.A, HERE, ProcessState.PRIMARY),
-            ProcessStatus("totals", Copy.B, HERE, expected, lacks),
+            ProcessStatus("totals", Copy.A, HERE, ProcessState.PRIMARY, is_warm=True),
+            ProcessStatus("totals", Copy.B, HERE, expected, lacks, is_warm=warm),
         ]
+        assert copies.pair(tmp_path / "p").processes() == process_statuses(tmp_path / "p")
         code, said = ran(tmp_path / "p", "--json")
         assert (code == ExitCode.GREEN) == (lacks <= 1) == json.loads(said)["whole"]
         assert json.loads(said)["processes"][1]["turns"] == lacks
@@ -103,14 +103,14 @@ def test_what_does_not_run_begins_or_is_silent_is_told(
 ) -> None:
     monkeypatch.setattr(module, "SILENT_AFTER_SECONDS", 0.2)
     pair = pair_of(tmp_path / "p")
-    alone = alone_directory(PipelineDirectory.open(tmp_path / "p"))
+    alone = ProcessDirectory.alone(PipelineDirectory.open(tmp_path / "p"))
     with ExitStack() as held:
         held.enter_context(locked(pair.copy(Copy.A), "a frozen copy"))
         Heart(pair.copy(Copy.A).beat).beat(active=True, warm=True, turn=Turn(3))
         held.enter_context(locked(pair.copy(Copy.B), "one that begins"))
         alone.path.mkdir()
         assert process_statuses(tmp_path / "p") == [
-            ProcessStatus("totals", Copy.A, HERE, ProcessState.SILENT, 2),
+            ProcessStatus("totals", Copy.A, HERE, ProcessState.SILENT, 2, is_warm=True),
             ProcessStatus("totals", Copy.B, HERE, ProcessState.STARTING),
             ProcessStatus(ALONE, None, None, ProcessState.STOPPED),
         ]
