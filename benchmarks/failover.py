@@ -164,7 +164,7 @@ class Way:
             file = self._place / "pair.py"
             text = f"from benchmarks.failover import shop\n\nPIPELINE = shop({str(self.path)!r}, 2)"
             file.write_text(text + "\n", encoding="utf-8")
-            command = copy_command(file, self._options, Pair(self.pipeline.queries[0]), copy)
+            command = copy_command(str(file), self._options, Pair(self.pipeline.queries[0]), copy)
         self.processes[copy] = begin(command, self._place / f"{copy.value}.log")
 
     def await_ready(self, customers: int) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from streamproof.cli import (
@@ -23,28 +27,54 @@ from streamproof.cli import (
     verify,
 )
 from streamproof.cli.errors import with_exit_code
+from streamproof.models.verdict import ExitCode
+
+MODELS, PIPELINES, PROJECT = "Models", "Pipelines", "Project"
+"""The groups of commands, in the order of `streamproof --help`."""
 
 app = typer.Typer(
     name="streamproof",
     help="Protocols for streams: checked, proven, and run in PySpark from one text.",
     epilog="Exit codes: 0 PROVED or EXHAUSTED, 1 REFUTED, 2 wrong use, 3 UNDETERMINED or SAMPLED.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("check")(with_exit_code(check.check))
-app.command("forecast")(with_exit_code(forecast.forecast))
-app.command("simulate")(with_exit_code(simulate.simulate))
-app.command("replay")(with_exit_code(replay.replay))
-app.command("show")(with_exit_code(show.show))
-app.command("graph")(with_exit_code(graph.graph))
-app.command("mutate")(with_exit_code(mutate.mutate))
-app.command("prove")(with_exit_code(prove.prove))
-app.command("certify")(with_exit_code(certify.certify))
-app.command("verify")(with_exit_code(verify.verify))
-app.command("mttf")(with_exit_code(mttf.mttf))
-app.command("run")(with_exit_code(run.run))
-app.command("status")(with_exit_code(status.status))
-app.command("vacuum")(with_exit_code(vacuum.vacuum))
-app.command("list")(with_exit_code(list_models.list_models))
-app.add_typer(snapshot.snapshot_app, name="snapshot")
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"streamproof {version('streamproof')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Protocols for streams: checked, proven, and run in PySpark from one text."""
+
+
+def _add(group: str, name: str, command: Callable[..., ExitCode]) -> None:
+    app.command(name, rich_help_panel=group)(with_exit_code(command))
+
+
+_add(MODELS, "check", check.check)
+_add(MODELS, "forecast", forecast.forecast)
+_add(MODELS, "simulate", simulate.simulate)
+_add(MODELS, "replay", replay.replay)
+_add(MODELS, "show", show.show)
+_add(MODELS, "graph", graph.graph)
+_add(MODELS, "mutate", mutate.mutate)
+_add(MODELS, "prove", prove.prove)
+_add(MODELS, "list", list_models.list_models)
+_add(PIPELINES, "run", run.run)
+_add(PIPELINES, "status", status.status)
+_add(PIPELINES, "vacuum", vacuum.vacuum)
+_add(PIPELINES, "mttf", mttf.mttf)
+app.add_typer(snapshot.snapshot_app, name="snapshot", rich_help_panel=PIPELINES)
+_add(PROJECT, "verify", verify.verify)
+_add(PROJECT, "certify", certify.certify)

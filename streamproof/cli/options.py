@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -127,6 +128,36 @@ AsPytest: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")
 ]
+
+
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+
+
+class NotConfirmed(StreamproofError, RuntimeError):
+    """Nobody has said yes to what cannot be undone."""
+
+
+def confirm(what: str, *, is_confirmed: bool) -> None:
+    """Ask whether to do what cannot be undone; without a terminal, demand ``--yes``.
+
+    Parameters
+    ----------
+    what : what will happen, as a sentence without its end
+    is_confirmed : whether ``--yes`` was given
+
+    Raises
+    ------
+    NotConfirmed : if the answer is no, or nobody can be asked
+    """
+    if is_confirmed:
+        return
+    if not sys.stdin.isatty():
+        raise NotConfirmed(
+            f"{what}, which cannot be undone, and there is no terminal to ask at. Nothing was "
+            "done. Add --yes"
+        )
+    if not typer.confirm(f"{what}, which cannot be undone. Go on?"):
+        raise NotConfirmed("Nothing was done, as you said")
 
 
 class OutputRefused(StreamproofError, FileExistsError):

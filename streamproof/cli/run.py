@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -25,39 +25,62 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings.layout.pairs import Copy, Pair
 
 
+PipelineFile: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE[:NAME]",
+        help="A Python file, and what it calls its pipeline; PIPELINE if no name is given.",
+    ),
+]
+SuspectAfter: TypeAlias = Annotated[
+    float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
+]
+DriverMemory: TypeAlias = Annotated[
+    str, typer.Option(help="Of each process's JVM, as Spark writes it.")
+]
+Cores: TypeAlias = Annotated[int, typer.Option(min=1, help="Worker threads of each process.")]
+FastStart: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--fast-start",
+        help="Java's first compiler alone, and Spark's classes from an archive that the first "
+        "such start makes: a copy is there sooner, and slower afterwards.",
+    ),
+]
+# What the supervisor gives to the processes that it starts.
+OneQuery: TypeAlias = Annotated[
+    str, typer.Option(hidden=True, help="Run one copy of this query alone, unsupervised.")
+]
+OneCopy: TypeAlias = Annotated[str, typer.Option(hidden=True, help="Which copy of it: A or B.")]
+OnePartition: TypeAlias = Annotated[
+    int, typer.Option(min=0, hidden=True, help="Of which partition, from 0.")
+]
+Unreplicated: TypeAlias = Annotated[
+    bool,
+    typer.Option("--alone", hidden=True, help="Run the queries without replicas, unsupervised."),
+]
+LogFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        hidden=True,
+        help="With --query or --alone: a file for all that is said, also by Spark and Java; "
+        "the terminal gets streamproof's own words.",
+    ),
+]
+
+
 def run(
-    pipeline: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A Python file that sets PIPELINE.")
-    ],
-    query: Annotated[
-        str, typer.Option(help="Run one copy of this query alone, unsupervised.")
-    ] = "",
-    replica: Annotated[str, typer.Option(help="Which copy of it: A or B.")] = "",
-    partition: Annotated[int, typer.Option(min=0, help="Of which partition, from 0.")] = 0,
-    suspect_after: Annotated[
-        float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
-    ] = SUSPECT_AFTER_SECONDS,
-    memory: Annotated[str, typer.Option(help="Of each copy's JVM, as Spark writes it.")] = "1g",
-    cores: Annotated[int, typer.Option(min=1, help="Worker threads of each copy.")] = 2,
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --query or --alone: a file for all that is said, also by Spark and Java; "
-            "the terminal gets streamproof's own words."
-        ),
-    ] = None,
+    pipeline: PipelineFile,
+    query: OneQuery = "",
+    replica: OneCopy = "",
+    partition: OnePartition = 0,
+    suspect_after: SuspectAfter = SUSPECT_AFTER_SECONDS,
+    driver_memory: DriverMemory = "1g",
+    cores: Cores = 2,
+    log: LogFile = None,
     *,
-    alone: Annotated[
-        bool, typer.Option("--alone", help="Run the queries without replicas, unsupervised.")
-    ] = False,
-    fast_start: Annotated[
-        bool,
-        typer.Option(
-            "--fast-start",
-            help="Java's first compiler alone, and Spark's classes from an archive that the first "
-            "such start makes: a copy is there sooner, and slower afterwards.",
-        ),
-    ] = False,
+    alone: Unreplicated = False,
+    fast_start: FastStart = False,
 ) -> ExitCode:
     """Run a pipeline, and start again what fails: copies of pairs, and queries without replicas.
 
@@ -73,7 +96,8 @@ def run(
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    options = [f"--suspect-after={suspect_after}", f"--memory={memory}", f"--cores={cores}"]
+    options = [f"--suspect-after={suspect_after}", f"--cores={cores}"]
+    options += [f"--driver-memory={driver_memory}"]
     if query == "" and not alone:
         if log is not None:
             raise typer.BadParameter(
@@ -88,7 +112,7 @@ def run(
 
         name = "alone" if alone else f"{query}/{replica}"
         settings = {"spark.driver.extraJavaOptions": java_options()} if fast_start else {}
-        return spark_session(name, memory=memory, cores=cores, settings=settings)
+        return spark_session(name, memory=driver_memory, cores=cores, settings=settings)
 
     if alone:
         return _ending_of(lambda: _run_alone(pipeline, suspect_after, stop, session), log)
@@ -97,7 +121,7 @@ def run(
 
 
 def copy_command(
-    file: Path, options: Sequence[str], pair: Pair, copy: Copy, log: Path | None = None
+    file: str, options: Sequence[str], pair: Pair, copy: Copy, log: Path | None = None
 ) -> list[str]:
     """Give the command line that runs one copy of a pair of a pipeline's file.
 
@@ -109,10 +133,10 @@ def copy_command(
     """
     which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
     which += [f"--partition={pair.partition}"] + ([] if log is None else [f"--log={log}"])
-    return [*_PROGRAM, str(file), *which, *options]
+    return [*_PROGRAM, file, *which, *options]
 
 
-def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
+def _supervise(file: str, options: list[str], suspect_after: float, stop: Event) -> ExitCode:
     from streamproof.spark_bindings.errors import BothCopiesFailed, CopiesDiffer
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
     from streamproof.spark_bindings.standby.supervisor import Supervisor
@@ -121,7 +145,7 @@ def _supervise(file: Path, options: list[str], suspect_after: float, stop: Event
     command = functools.partial(copy_command, file, options)
 
     def alone(log: Path) -> list[str]:
-        return [*_PROGRAM, str(file), "--alone", *options, f"--log={log}"]
+        return [*_PROGRAM, file, "--alone", *options, f"--log={log}"]
 
     try:
         with logging_to(None), Supervisor(loaded, command, suspect_after, alone) as supervisor:
@@ -161,7 +185,7 @@ def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
 
 
 def _run_alone(
-    file: Path, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
+    file: str, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
 ) -> None:
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
     from streamproof.spark_bindings.standby.unreplicated_run import run_alone
@@ -170,7 +194,7 @@ def _run_alone(
 
 
 def _run_copy(
-    file: Path,
+    file: str,
     which: tuple[str, str, int],
     suspect_after: float,
     stop: Event,

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamproof.cli.errors import with_exit_code
-from streamproof.cli.options import AsJson
+from streamproof.cli.options import AsJson, Yes, confirm
 from streamproof.cli.render import console, print_json
 from streamproof.models.verdict import ExitCode, Json
 
@@ -150,10 +150,12 @@ def restore(
     return ExitCode.GREEN
 
 
-def remove(pipeline: PipelinePath, snapshot: SnapshotName) -> ExitCode:
+def remove(pipeline: PipelinePath, snapshot: SnapshotName, *, yes: Yes = False) -> ExitCode:
     """Remove a snapshot that will not be restored: what it keeps may go with the next vacuum."""
-    from streamproof.spark_bindings import remove_snapshot
+    from streamproof.spark_bindings import remove_snapshot, show_snapshot
 
+    show_snapshot(pipeline, snapshot)  # nobody is asked about one that is not there
+    confirm(f"Snapshot {snapshot} of {pipeline} will be removed", is_confirmed=yes)
     remove_snapshot(pipeline, snapshot)
     console().print(f"removed {snapshot} of {pipeline}", markup=False)
     return ExitCode.GREEN
@@ -163,6 +165,7 @@ def prune(
     pipeline: PipelinePath,
     keep: Annotated[int, typer.Option(min=1, help="How many complete snapshots stay.")],
     *,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Remove all but the newest complete snapshots; those under way stay.
@@ -171,6 +174,8 @@ def prune(
     """
     from streamproof.spark_bindings import prune_snapshots
 
+    older = f"All complete snapshots of {pipeline} but the newest {keep} will be removed"
+    confirm(older, is_confirmed=yes)
     removed = prune_snapshots(pipeline, keep)
     if as_json:
         print_json({"pipeline": str(pipeline), "keep": keep, "removed": list(removed)})

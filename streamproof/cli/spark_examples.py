@@ -53,7 +53,7 @@ class SparkExample:
         """
         path = self.path
         if path is None:
-            return {"missing": f"no examples/{self.name}.py here: use a checkout, or --no-example"}
+            return {"absent": "not part of this installation; a checkout has it"}
         command = [sys.executable, str(path), "--json"]
         if rows is not None and self.has_rows:
             command += ["--rows", str(rows)]
@@ -73,6 +73,8 @@ class SparkExample:
 
     def row(self, ran: Json) -> Row:
         """Give its line of the table; `ran` is what its --json prints, or why it says nothing."""
+        if "absent" in ran:
+            return Row(self.name, self.what, "SKIPPED", "dim", "", None, str(ran["absent"]))
         if "missing" in ran:
             return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
         counts = f"{ran.get('rows', 0):,} {self.unit}"
@@ -106,7 +108,12 @@ EXAMPLES = (
 
 
 def outcome(ran: Json) -> ExitCode:
-    """Say what an example's result means: one that did not run is not known to be right."""
+    """Say what an example's result means: one that did not run is not known to be right.
+
+    One that this installation does not have is nothing that the command claims.
+    """
+    if "absent" in ran:
+        return ExitCode.GREEN
     if "missing" in ran:
         return ExitCode.UNDETERMINED
     return ExitCode.GREEN if ran.get("equal") else ExitCode.REFUTED

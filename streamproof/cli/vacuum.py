@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from streamproof.cli.options import AsJson
+from streamproof.cli.options import AsJson, Yes, confirm
 from streamproof.cli.render import console, print_json
 from streamproof.cli.snapshot import PipelinePath
 from streamproof.models.verdict import ExitCode
@@ -32,6 +32,7 @@ def vacuum(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and remove nothing.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Remove rows that every copy of every query has taken, and that no snapshot keeps.
@@ -42,7 +43,10 @@ def vacuum(
     from streamproof.spark_bindings import vacuum as remove
 
     commits = {channel: _number(text) for channel, text in _pairs("--keep", keep).items()}
-    found = remove(pipeline, dry_run=dry_run, keep=commits, outside=_pairs("--outside", outside))
+    checkpoints = _pairs("--outside", outside)
+    if not dry_run:
+        confirm(f"Rows that no query of {pipeline} needs will be removed", is_confirmed=yes)
+    found = remove(pipeline, dry_run=dry_run, keep=commits, outside=checkpoints)
     if as_json:
         channels = [asdict(channel) for channel in found]
         print_json({"pipeline": str(pipeline), "dry_run": dry_run, "channels": channels})

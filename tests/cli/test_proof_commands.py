@@ -138,7 +138,8 @@ def test_verify_as_json_gives_what_is_printed(quick):
     [
         ({"equal": True, "rows": 10, "seconds": {"feed": 1.5}}, ExitCode.GREEN, "EQUAL"),
         ({"equal": False, "rows": 10}, ExitCode.REFUTED, "DIFFERS"),
-        ({"missing": "no examples here"}, ExitCode.UNDETERMINED, "NOT RUN"),
+        ({"missing": "it printed nothing"}, ExitCode.UNDETERMINED, "NOT RUN"),
+        ({"absent": "not part of this installation"}, ExitCode.GREEN, "SKIPPED"),
     ],
 )
 def test_the_examples_outcome_counts(quick, monkeypatch, ran, code, said):
@@ -165,7 +166,7 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
     assert ran("lost", "import sys; sys.exit(3)") == lost
     failing = "import sys; print('{\"equal\": true}'); sys.exit(1)"
     assert ran("failing", failing)["equal"] is False
-    assert "missing" in ran("absent", None)
+    assert ran("absent", None)["absent"].startswith("not part of this installation")
 
 
 def test_what_an_example_draws_is_in_the_page(quick, monkeypatch, tmp_path):

@@ -9,27 +9,39 @@ from traceback import FrameSummary, extract_tb
 from pyspark.errors import PySparkException
 
 from streamproof.lang import StreamproofError
+from streamproof.paths import why_not_local
 from streamproof.spark_bindings.errors import NotAPipeline, first_line
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 
 NAME = "PIPELINE"
 
 
-def load_pipeline(path: Path) -> Pipeline:
-    """Run a file, and give its `PIPELINE`: a `Pipeline`, or a function that gives one.
+def load_pipeline(target: Path | str) -> Pipeline:
+    """Run a file, and return its pipeline.
+
+    Parameters
+    ----------
+    target : ``FILE`` or ``FILE:NAME``. The name stands for a `Pipeline`, or for a function that
+        returns one; without a name it is ``PIPELINE``
 
     Raises
     ------
-    NotAPipeline : if there is no such file, it fails, or it has none
+    NotAPipeline : if there is no such file, it fails, or it has no pipeline of this name
     """
+    path, name = _file_and_name(str(target))
+    if why := why_not_local(Path(target)):
+        raise NotAPipeline(
+            f"a pipeline's file was given as {str(target)!r}, {why}. Nothing was run. Give the "
+            "path of a Python file"
+        )
     if not path.is_file():
         raise NotAPipeline(
             f"there is no file {path}, so there is nothing to run. Give a Python file that sets "
-            f"{NAME} to a Pipeline"
+            f"{name} to a Pipeline"
         )
     try:
         # Not imported as a module: Spark's workers would look for it by its name.
-        found = runpy.run_path(str(path), run_name="streamproof_pipeline").get(NAME)
+        found = runpy.run_path(str(path), run_name="streamproof_pipeline").get(name)
         pipeline = found() if callable(found) else found
     except StreamproofError:
         raise
@@ -42,10 +54,19 @@ def load_pipeline(path: Path) -> Pipeline:
         ) from error
     if not isinstance(pipeline, Pipeline):
         raise NotAPipeline(
-            f"{path} has {NAME} = {pipeline!r}, which is no Pipeline. So there is nothing to run. "
-            f"Write in it: {NAME} = Pipeline(...), or a function that gives one"
+            f"{path} has {name} = {pipeline!r}, which is no Pipeline. So there is nothing to run. "
+            f"Write in it: {name} = Pipeline(...), or a function that returns one. Another name is "
+            f"given as: {path}:NAME"
         )
     return pipeline
+
+
+def _file_and_name(target: str) -> tuple[Path, str]:
+    """Take a target apart. A file may have a colon in its name."""
+    file, colon, name = target.rpartition(":")
+    if colon and name.isidentifier() and not Path(target).is_file():
+        return Path(file), name
+    return Path(target), NAME
 
 
 def _is(frame: FrameSummary, path: Path) -> bool:

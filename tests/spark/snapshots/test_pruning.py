@@ -28,6 +28,9 @@ def test_prune_keeps_the_newest_snapshots(tmp_path: Path) -> None:
     waiting = pipeline.snapshot()
     assert vacuum(pipeline.path)[0].until == 2
     ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "2"])
+    assert (ran.exit_code, len(pipeline.snapshots())) == (ExitCode.WRONG_USE, 5)
+    assert "Nothing was done. Add --yes" in " ".join(ran.output.split())
+    ran = CliRunner().invoke(app, ["snapshot", "prune", str(pipeline.path), "--keep", "2", "--yes"])
     assert (ran.exit_code, ran.output.split(" of ")[0]) == (0, "removed 000001, 000002")
     assert [each.id for each in pipeline.snapshots()] == [*names[2:], waiting]
     assert prune_snapshots(pipeline.path, 2) == []

@@ -237,19 +237,21 @@ def test_rows_that_nobody_committed_are_left_alone(tmp_path: Path) -> None:
 def test_the_command_tells_and_removes(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
     before = sorted(pipeline.path.rglob("*"))
-    for options, removed in ((["--dry-run"], "would be removed"), ([], "removed")):
+    for options, removed in ((["--dry-run"], "would be removed"), (["-y"], "removed")):
         ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), *options])
         assert ran.exit_code == ExitCode.GREEN, ran.output
         assert "position 3" in ran.output
         assert "3 commits" in ran.output
         assert removed in ran.output
-        assert (sorted(pipeline.path.rglob("*")) == before) is bool(options)
-    ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), "--json"])
+        assert (sorted(pipeline.path.rglob("*")) == before) is (options == ["--dry-run"])
+    ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), "--json", "--yes"])
     assert json.loads(ran.output)["channels"][0]["until"] == 3
     assert CliRunner().invoke(app, ["vacuum", str(tmp_path / "none")]).exit_code == 2
     for name, code in (("000009", ExitCode.WRONG_USE), (pipeline.snapshot(), ExitCode.GREEN)):
-        ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), name])
+        ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), name, "--yes"])
         assert ran.exit_code == code
+        ran = CliRunner().invoke(app, ["snapshot", "remove", str(pipeline.path), name])
+        assert ran.exit_code == ExitCode.WRONG_USE
     assert [found.reason for found in pipeline.snapshots()] == ["it was removed"]
 
 

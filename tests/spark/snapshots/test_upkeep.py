@@ -236,7 +236,7 @@ def test_a_channel_that_is_read_from_outside_keeps_what_the_user_says(tmp_path: 
     found = vacuum(pipeline.path, outside={"b": tmp_path / "c"})[1]
     assert (found.until, found.commits) == (5, 2)
     assert vacuum(pipeline.path, keep={"b": 0}, outside={"b": tmp_path / "c"})[1].until == 5
-    command = ["vacuum", str(pipeline.path), "--keep", "b=2", "--json"]
+    command = ["vacuum", str(pipeline.path), "--keep", "b=2", "--json", "--yes"]
     ran = CliRunner().invoke(app, command)
     assert json.loads(ran.output)["channels"][1]["until"] == pipeline.channel("b").log.last() - 3
     assert vacuum(pipeline.path)[0].until == 0  # its own reader has taken nothing

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query
-from streamproof.spark_bindings.errors import CopyRuns, WrongWiring
+from streamproof.spark_bindings.errors import CopyRuns, NotAPipeline, WrongWiring
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.names import ChannelName, PairName
@@ -86,9 +86,16 @@ def test_the_example_is_a_pipeline_that_can_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = load_pipeline(copies.ROOT / "examples/standby.py")
-    assert found.path == tmp_path / "shop"
-    assert find_pair(found, "revenue").name == "revenue"
+    file = copies.ROOT / "examples/standby.py"
+    for target in (file, f"{file}:PIPELINE", f"{file}:shop"):
+        found = load_pipeline(target)
+        assert found.path == tmp_path / "shop"
+        assert find_pair(found, "revenue").name == "revenue"
+    with pytest.raises(NotAPipeline, match="has revenue_of = None.*NAME"):
+        load_pipeline(f"{file}:revenue_of")
+    odd = tmp_path / "a:b"
+    odd.write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    assert load_pipeline(odd).path == tmp_path / "shop"
 
 
 PARTS: dict[str, object] = {"replicas": 2, "partitions": 2, "partition_by": "x"}

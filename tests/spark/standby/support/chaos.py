@@ -43,7 +43,7 @@ BATCH_SECONDS = 1.0
 """What a micro-batch takes while copies start."""
 BOUND_SECONDS = 2.0
 """After which a copy is suspected: four JVMs share two cores here."""
-OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--memory=512m", "--cores=1", "--fast-start")
+OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--driver-memory=512m", "--cores=1", "--fast-start")
 """Of each copy."""
 STEADY_SECONDS = BOUND_SECONDS
 """For so long both copies of a pair have to be there, and one to deliver, before one more fails."""
