@@ -6,6 +6,7 @@ work and, as it would be, of what goes on behind the crash.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,9 +19,8 @@ import pytest
 from streamproof import disk
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
-from streamproof.spark_bindings.layout import directory, output_buffer, snapshot_files
+from streamproof.spark_bindings.layout import directory, output_buffer
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
-from streamproof.spark_bindings.pipelines import query_process
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.storage import json_files, parquet_files
 from streamproof.spark_bindings.storage.synced_commits import SyncedCommits
@@ -76,8 +76,11 @@ def _without_names(path: Path) -> None:
 
 @contextmanager
 def _directories_without_names() -> Iterator[None]:
+    names = [name for name in sys.modules if name.startswith("streamproof.spark_bindings.")]
+    owners = [m for m in map(sys.modules.get, names) if hasattr(m, "make_directory")]
+    assert len(owners) > 3
     with ExitStack() as stack:
-        for owner in (json_files, query_process, snapshot_files):
+        for owner in owners:
             stack.enter_context(mock.patch.object(owner, "make_directory", _without_names))
         yield
 
