@@ -5,7 +5,7 @@
 
 The query adds up orders by customer, and knows so many customers that its state has the wanted
 size. An order comes each 80 ms. A pair is run by `streamproof run --fast-start`, copy by copy. A
-plain one is the same pipeline without replicas, in a process that is started again at once, as
+plain one is the same pipeline without a standby, in a process that is started again at once, as
 Spark recovers; a fast one has the JVM of `--fast-start` besides. Each round begins anew and ends
 the driver that delivers. A pair's lost copy is then started again, and catches up while its twin
 goes on. What came out is compared with what was fed. The goals are told at the end; the exit code
@@ -38,7 +38,7 @@ from rich.table import Table
 
 from benchmarks.failover_client import BUYERS, NOTE, Client, account
 from streamproof.cli.run import copy_command
-from streamproof.spark_bindings import OutputMode, Pipeline, Query
+from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy, Pair
 from streamproof.spark_bindings.processes.heartbeat import SUSPECT_AFTER_SECONDS
 from streamproof.spark_bindings.storage.json_files import read_json
@@ -62,7 +62,7 @@ def revenue(orders: DataFrame) -> DataFrame:
     return totals.drop("note")
 
 
-def shop(path: Path | str, replicas: int) -> Pipeline:
+def shop(path: Path | str, *, has_standby: bool) -> Pipeline:
     """Orders go through a query, with a twin or without."""
     return Pipeline(
         path,
@@ -74,19 +74,19 @@ def shop(path: Path | str, replicas: int) -> Pipeline:
                 output="revenue",
                 output_mode=OutputMode.UPDATE,
                 plan=revenue,
-                replicas=replicas,
+                standby=Standby() if has_standby else None,
             )
         ],
     )
 
 
 def run_alone(path: str, *, fast: bool) -> None:
-    """Run the pipeline without replicas until the process is killed."""
+    """Run the pipeline without a standby until the process is killed."""
     from streamproof.spark_bindings import spark_session
     from streamproof.spark_bindings.session.class_archive import java_options
 
     settings = {"spark.driver.extraJavaOptions": java_options()} if fast else {}
-    with shop(path, 1).start(spark_session("alone", settings=settings)) as pipeline:
+    with shop(path, has_standby=False).start(spark_session("alone", settings=settings)) as pipeline:
         while all(query.running for query in pipeline.status().values()):
             time.sleep(1)
 
@@ -145,24 +145,25 @@ class Way:
     def __init__(self, place: Path, name: str, bound_seconds: float) -> None:
         self.path, self._place, self.name = place / "shop", place, name
         self._options = ["--fast-start", f"--suspect-after={bound_seconds}"]
-        self._replicas = 2 if name == "pair" else 1
-        self.pipeline = shop(self.path, self._replicas)
+        self._has_standby = name == "pair"
+        self.pipeline = shop(self.path, has_standby=self._has_standby)
         self.processes: dict[Copy, subprocess.Popen[bytes]] = {}
 
     def begin(self) -> None:
         """Start what has to run."""
-        for copy in Copy if self._replicas == 2 else (Copy.A,):
+        for copy in Copy if self._has_standby else (Copy.A,):
             self.start(copy)
 
     def start(self, copy: Copy) -> None:
         """Start one driver."""
-        if self._replicas == 1:
+        if not self._has_standby:
             asked = f"{str(self.path)!r}, fast={self.name == 'fast'}"
             program = f"from benchmarks.failover import run_alone; run_alone({asked})"
             command = [sys.executable, "-c", program]
         else:
             file = self._place / "pair.py"
-            text = f"from benchmarks.failover import shop\n\nPIPELINE = shop({str(self.path)!r}, 2)"
+            made = f"PIPELINE = shop({str(self.path)!r}, has_standby=True)"
+            text = f"from benchmarks.failover import shop\n\n{made}"
             file.write_text(text + "\n", encoding="utf-8")
             command = copy_command(str(file), self._options, Pair(self.pipeline.queries[0]), copy)
         self.processes[copy] = begin(command, self._place / f"{copy.value}.log")
@@ -177,7 +178,7 @@ class Way:
     def _is_ready(self, customers: int) -> bool:
         if self.pipeline.channel("revenue").log.last() < 1:
             return False
-        if self._replicas == 1:
+        if not self._has_standby:
             return len(self.pipeline.channel("revenue").rows()) >= customers
         beats = [beat(self.path, copy) for copy in Copy]
         return (
@@ -213,7 +214,7 @@ class Way:
 
     def primary(self) -> Copy:
         """Name the driver that delivers."""
-        if self._replicas == 1:
+        if not self._has_standby:
             return Copy.A
         return next(copy for copy in Copy if beat(self.path, copy).get("active"))
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from streamproof.spark_bindings import OutputMode, Pipeline, Query
+from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 
 
 def revenue(orders: DataFrame) -> DataFrame:
@@ -28,7 +28,7 @@ def shop(path: Path | str = "shop") -> Pipeline:
                 output="revenue",
                 output_mode=OutputMode.UPDATE,
                 plan=revenue,
-                replicas=2,
+                standby=Standby(),
             )
         ],
     )

@@ -152,7 +152,7 @@ class Client:
     def take_outputs(self) -> list[str]:
         """Take what is new; give for each output the copy that has delivered it."""
         copies = []
-        for commit in self._revenue.follow(self._taken, idle_seconds=0):
+        for commit in self._revenue.follow(self._taken, idle=0):
             self._taken = commit.position
             copies.append(str(commit.copy))
         return copies

@@ -57,7 +57,7 @@ OnePartition: TypeAlias = Annotated[
 ]
 Unreplicated: TypeAlias = Annotated[
     bool,
-    typer.Option("--alone", hidden=True, help="Run the queries without replicas, unsupervised."),
+    typer.Option("--alone", hidden=True, help="Run the queries without a standby, unsupervised."),
 ]
 LogFile: TypeAlias = Annotated[
     Path | None,
@@ -82,7 +82,7 @@ def run(
     alone: Unreplicated = False,
     fast_start: FastStart = False,
 ) -> ExitCode:
-    """Run a pipeline, and start again what fails: copies of pairs, and queries without replicas.
+    """Run a pipeline, and start again what fails: copies of pairs, and queries without a standby.
 
     Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 a copy was replaced by its twin, or
     data may be lost.
@@ -90,7 +90,7 @@ def run(
     if (query == "") != (replica == ""):
         raise typer.BadParameter("one copy is named by both --query and --replica")
     if alone and query != "":
-        raise typer.BadParameter("--alone runs what has no replicas; leave out --query")
+        raise typer.BadParameter("--alone runs what has no standby; leave out --query")
     if replica not in ("", "A", "B"):
         raise typer.BadParameter(f"{replica} is neither A nor B", param_hint="--replica")
     stop = Event()
@@ -150,7 +150,7 @@ def _supervise(file: str, options: list[str], suspect_after: float, stop: Event)
     try:
         with logging_to(None), Supervisor(loaded, command, suspect_after, alone) as supervisor:
             copies = [f"{name}/{copy.value}" for name, copy in supervisor.status()]
-            names = ", ".join([*copies, *(q.name for q in loaded.queries if q.replicas == 1)])
+            names = ", ".join([*copies, *(q.name for q in loaded.queries if not q.is_paired)])
             console().print(f"{loaded.path}: started {names}", markup=False, soft_wrap=True)
             supervisor.until(stop)
     except CopiesDiffer as error:  # by now, all has ended

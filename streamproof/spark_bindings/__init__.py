@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings.certificate import Certificate, SignedBy
     from streamproof.spark_bindings.channels.channel import Channel
     from streamproof.spark_bindings.channels.following import Commit
+    from streamproof.spark_bindings.layout.query import OutputMode, Query, Standby
     from streamproof.spark_bindings.layout.snapshot_files import (
         ChannelState,
         Snapshot,
         SnapshotStatus,
     )
-    from streamproof.spark_bindings.layout.wiring import OutputMode, Query
     from streamproof.spark_bindings.pipelines.pipeline import Pipeline
     from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, QueryStatus
     from streamproof.spark_bindings.processes.process_status import ProcessState, ProcessStatus
@@ -49,6 +49,7 @@ __all__ = [
     "SignedBy",
     "Snapshot",
     "SnapshotStatus",
+    "Standby",
     "list_snapshots",
     "prune_snapshots",
     "remove_snapshot",
@@ -65,17 +66,18 @@ _HOMES = {
     "ChannelState": "layout.snapshot_files",
     "Commit": "channels.following",
     "JavaChoice": "session.java",
-    "OutputMode": "layout.wiring",
+    "OutputMode": "layout.query",
     "Pipeline": "pipelines.pipeline",
     "PipelineStatus": "pipelines.single_run",
     "ProcessState": "processes.process_status",
     "ProcessStatus": "processes.process_status",
-    "Query": "layout.wiring",
+    "Query": "layout.query",
     "QueryStatus": "pipelines.single_run",
     "Replay": "snapshots.restore",
     "SignedBy": "certificate",
     "Snapshot": "layout.snapshot_files",
     "SnapshotStatus": "layout.snapshot_files",
+    "Standby": "layout.query",
     "list_snapshots": "snapshots.commands",
     "prune_snapshots": "snapshots.pruning",
     "remove_snapshot": "snapshots.commands",

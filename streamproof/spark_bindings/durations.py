@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import timedelta
 from fractions import Fraction
@@ -9,8 +10,8 @@ from typing import TypeAlias
 
 from streamproof.spark_bindings.errors import WrongArgument
 
-Duration: TypeAlias = str | timedelta
-"""``"1 minute"``, ``"1 hour 30 minutes"``, ``"500 milliseconds"`` or a `timedelta`."""
+Duration: TypeAlias = str | timedelta | float
+"""``"1 minute"``, ``"1 hour 30 minutes"``, ``"750 ms"``, a number of seconds, or a `timedelta`."""
 
 MICROSECONDS_MAX = 36_500 * 24 * 3_600 * 1_000_000
 """A hundred years: with more, reckoning with the times that Spark can hold would overflow."""
@@ -37,12 +38,12 @@ _WHOLE = re.compile(f"(?:{_PART.pattern})+", re.ASCII)
 _EXAMPLE = '"30 seconds", or pass a timedelta'
 
 
-def microseconds(name: str, duration: Duration, minimum: int) -> int:
+def microseconds(call: str, name: str, duration: Duration, minimum: int) -> int:
     """Read a duration.
 
     Parameters
     ----------
-    name : of the argument
+    call, name : whose argument it is, for messages
     duration : as the user wrote it
     minimum : the shortest that makes sense, in microseconds
 
@@ -51,12 +52,12 @@ def microseconds(name: str, duration: Duration, minimum: int) -> int:
     WrongArgument : if it is none, is shorter, is longer than a hundred years, or is finer than
         microseconds, which is how exact times are in Spark
     """
-    said = f"sunion was given {name}={duration!r}"
-    read = _exact(duration) if isinstance(duration, str | timedelta) else None
+    said = f"{call} was given {name}={duration!r}"
+    read = _exact(duration)
     if read is None:
         raise WrongArgument(
-            f"{said}, which is no duration: numbers with units are, from microseconds to weeks. "
-            f"Write for example {name}={_EXAMPLE}"
+            f"{said}, which is no duration: numbers of seconds are, and numbers with units, from "
+            f"microseconds to weeks. Write for example {name}={_EXAMPLE}"
         )
     if read.denominator != 1:
         raise WrongArgument(
@@ -71,13 +72,45 @@ def microseconds(name: str, duration: Duration, minimum: int) -> int:
     return int(read)
 
 
+def milliseconds(call: str, name: str, duration: Duration) -> int:
+    """Read a duration that Spark takes in milliseconds; parameters and errors as `microseconds`.
+
+    Raises
+    ------
+    WrongArgument : also if it is finer than milliseconds
+    """
+    found, rest = divmod(microseconds(call, name, duration, 0), 1_000)
+    if rest:
+        raise WrongArgument(
+            f"{call} was given {name}={duration!r}, which is no whole number of milliseconds. "
+            f"Spark looks no more often. Write for example {name}={_EXAMPLE}"
+        )
+    return found
+
+
+def seconds(call: str, name: str, duration: Duration) -> float:
+    """Read a time to wait, in seconds; as `microseconds`, but it may be finer."""
+    read = _exact(duration)
+    if read is None or not 0 <= read <= MICROSECONDS_MAX:
+        microseconds(call, name, duration, 0)  # which says what is wrong
+    assert read is not None
+    return float(read / _SECOND)
+
+
 def shown(microseconds: int) -> str:
     """Write a duration for messages."""
     return f"{timedelta(microseconds=microseconds).total_seconds():g} s"
 
 
-def _exact(duration: Duration) -> Fraction | None:
+def _exact(duration: object) -> Fraction | None:
     """Give the microseconds of a duration, or None if it cannot be read."""
+    if isinstance(duration, bool) or not isinstance(duration, str | timedelta | int | float):
+        return None
+    if isinstance(duration, int | float):
+        if not math.isfinite(duration):
+            return None
+        # As it is written: 0.1 s are 100 ms, which no binary fraction is.
+        return Fraction(repr(duration)) * _SECOND
     if isinstance(duration, timedelta):
         # A pandas Timedelta is one, and may have nanoseconds.
         return duration // timedelta(microseconds=1) + Fraction(

@@ -34,6 +34,7 @@ from streamproof.spark_bindings.channels.producers import APPLICATION, Producers
 from streamproof.spark_bindings.channels.provenance import Made
 from streamproof.spark_bindings.channels.readers import outside_stream
 from streamproof.spark_bindings.channels.writers import writing
+from streamproof.spark_bindings.durations import Duration
 from streamproof.spark_bindings.errors import (
     FencedDriver,
     NotAppended,
@@ -302,7 +303,7 @@ class Channel:
         """The position of the newest commit; 0 if nothing was appended."""
         return self.log.last()
 
-    def follow(self, after: int = 0, *, idle_seconds: float | None = None) -> Iterator[Commit]:
+    def follow(self, after: int = 0, *, idle: Duration | None = None) -> Iterator[Commit]:
         """Iterate over the commits with rows behind a position, and over new ones as they come.
 
         A follower is no part of the pipeline: `vacuum` keeps nothing for it.
@@ -310,16 +311,16 @@ class Channel:
         Parameters
         ----------
         after : the last position that the caller has; 0 begins at the first commit
-        idle_seconds : the iteration ends after so long without a new commit; by default it does
+        idle : the iteration ends after so long without a new commit; by default it does
             not end, and 0 ends it at the newest commit
 
         Raises
         ------
-        WrongArgument : if `after` is no position of this channel, or `idle_seconds` no time
+        WrongArgument : if `after` is no position of this channel, or `idle` no duration
         ChannelDamaged : if a commit is missing
         VacuumedRows : if rows of a commit were removed
         """
-        return follow(self.log, self.name, self.schema, after, idle_seconds)
+        return follow(self.log, self.name, self.schema, after, idle)
 
     def stream(self, spark: SparkSession) -> DataFrame:
         """Read the channel as a stream from its start, for a sink outside of the pipeline.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamproof.spark_bindings.arguments import require_seconds, require_whole
+from streamproof.spark_bindings.arguments import require_whole
 from streamproof.spark_bindings.channels.channel_log import COPY_KEY, ChannelLog
+from streamproof.spark_bindings.durations import Duration, seconds
 from streamproof.spark_bindings.names import Position
 
 _POLL_SECONDS = 0.02
@@ -32,14 +33,13 @@ class Commit:
 
 
 def follow(
-    log: ChannelLog, name: str, schema: pa.Schema, after: int, idle_seconds: float | None
+    log: ChannelLog, name: str, schema: pa.Schema, after: int, idle: Duration | None
 ) -> Iterator[Commit]:
     """Iterate over commits with rows; see `Channel.follow`."""
     said = f"follow was given after={after!r} for channel {name!r}"
     done = f"Positions count commits, and the newest is {log.last()}. Nothing was read"
     require_whole(said, after, 0, log.last(), done=done)
-    if idle_seconds is not None:
-        require_seconds("follow", "idle_seconds", idle_seconds)
+    idle_seconds = None if idle is None else seconds("follow", "idle", idle)
     return _commits(log, schema, Position(after), idle_seconds)
 
 

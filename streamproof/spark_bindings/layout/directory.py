@@ -5,7 +5,7 @@
     pipeline.json            id and wiring
     channels/<channel>/      a Delta table each
     queries/<query>/         checkpoint/ (Spark's), batches/, recorders/, events.jsonl; or a pair's
-    alone/, supervisor/      of the processes of `streamproof run`: queries without replicas, itself
+    alone/, supervisor/      of `streamproof run`: its driver of queries without a standby, itself
     vacuum/                  the lock of whoever removes rows of channels
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
     snapshots/<id>/          see `snapshot`

@@ -27,7 +27,7 @@ from streamproof.disk import make_directory
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query, Standby
 from streamproof.spark_bindings.names import PairName, QueryName, part_of
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 
@@ -63,7 +63,7 @@ class Pair:
 
 
 def pairs_of(query: Query) -> Iterator[Pair]:
-    """Give the pairs of a query with replicas, one for each partition."""
+    """Give the pairs of a query with a standby, one for each partition."""
     return (Pair(query, partition) for partition in range(query.partitions))
 
 
@@ -78,7 +78,7 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     """
     name = QueryName(query.name)
     alone, found = directory.checkpoint(name).path, directory.pair_paths(name)
-    pairs = [] if query.replicas == 1 else list(pairs_of(query))
+    pairs = [] if not query.is_paired else list(pairs_of(query))
     parts = [directory.query_path(QueryName(pair.name)) for pair in pairs]
     wrong = [path for path in found if path not in parts]
     has_run = any(PairDirectory(path).has_run for path in found)
@@ -89,10 +89,10 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
         wrong.append(alone)
     if wrong or (has_run and len(found) < len(parts)):
         raise WrongWiring(
-            f"query {query.name!r} has replicas={query.replicas} and "
-            f"partitions={query.partitions}, but {', '.join(map(str, wrong or found))} "
-            "shows that it has run otherwise. Its rows would be appended again. Declare it as "
-            "it was, or begin a pipeline in another directory"
+            f"query {query.name!r} has standby={query.standby!r}, but "
+            f"{', '.join(map(str, wrong or found))} shows that it has run otherwise. Its rows "
+            "would be appended again. Declare it as it was, or begin a pipeline in another "
+            "directory"
         )
     for path in found:
         PairDirectory(path).check_rows(query)
@@ -100,8 +100,8 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
 
 def _rows_of(query: Query) -> dict[str, Any]:
     """Say which rows the partitions of a query take."""
-    bounds = [repr(bound) for bound in query.partition_bounds]
-    return {"partition_by": query.partition_by, "partition_bounds": bounds}
+    standby = query.standby or Standby()
+    return {"partition_by": standby.by, "partition_bounds": [repr(b) for b in standby.bounds]}
 
 
 def _in_words(partition_by: str | None, partition_bounds: list[str]) -> str:
@@ -124,7 +124,7 @@ class PairDirectory:
 
         Raises
         ------
-        WrongWiring : if the query has run without replicas, or in other partitions
+        WrongWiring : if the query has run without a standby, or in other partitions
         """
         check_as_declared(directory, pair.query)
         for part in pairs_of(pair.query):
@@ -191,7 +191,7 @@ class ProcessDirectory:
 
     @classmethod
     def alone(cls, pipeline: PipelineDirectory) -> ProcessDirectory:
-        """Return the directory of the driver that runs a pipeline's queries without replicas."""
+        """Return the directory of the driver that runs a pipeline's queries without a standby."""
         return ProcessDirectory(pipeline.path / "alone")
 
     @property

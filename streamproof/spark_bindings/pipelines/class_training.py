@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings._spark import end_jvm
-from streamproof.spark_bindings.layout.wiring import OutputMode, Query
+from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.session.class_archive import TRAINING_SECONDS_MAX, training_options
 from streamproof.spark_bindings.session.session import spark_session

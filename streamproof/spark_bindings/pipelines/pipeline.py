@@ -11,9 +11,9 @@ from typing import Self
 
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings.arguments import require_seconds
 from streamproof.spark_bindings.certificate import Certificate, Trust
 from streamproof.spark_bindings.channels.channel import Channel
+from streamproof.spark_bindings.durations import Duration, seconds
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     NotRunning,
@@ -25,8 +25,9 @@ from streamproof.spark_bindings.errors import (
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import check_as_declared
 from streamproof.spark_bindings.layout.places import local_directory
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
-from streamproof.spark_bindings.layout.wiring import Query, wire
+from streamproof.spark_bindings.layout.wiring import wire
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import PipelineStatus, Run
@@ -138,14 +139,14 @@ class Pipeline:
         UnsuitableSession : if the session could lose state
         NotRunning : if it is running already
         WrongSchema : if a plan's columns are not those of its output channel; nothing is started
-        WrongWiring : if a query has replicas, or has run as a pair
+        WrongWiring : if a query has a standby, or has run as a pair
         """
         if self._run is not None:
             raise NotRunning(
                 f"pipeline {self.path} is running already. A second run would fence the first. "
                 "Call stop() first"
             )
-        self._require_no_replicas()
+        self._require_no_pairs()
         prepare_run(
             self._directory,
             self.queries,
@@ -192,7 +193,7 @@ class Pipeline:
         """
         return process_statuses(self.path)
 
-    def await_idle(self, timeout_seconds: float = 120.0) -> None:
+    def await_idle(self, timeout: Duration = "2 minutes") -> None:
         """Wait until every commit that was appended has gone through all queries.
 
         A query with processing-time timers, such as a merge with a `max_delay`, or one that is
@@ -201,11 +202,11 @@ class Pipeline:
         Raises
         ------
         StillBusy : if that takes longer than the timeout; the message says who lags
-        WrongArgument : if the timeout is no number of seconds
+        WrongArgument : if the timeout is no duration
         QueryFailed : if a query has ended with an error
         """
-        require_seconds("await_idle", "timeout_seconds", timeout_seconds)
-        self._running("await_idle").await_idle(timeout_seconds)
+        waited = seconds("await_idle", "timeout", timeout)
+        self._running("await_idle").await_idle(waited)
 
     def snapshot(self) -> SnapshotId:
         """Begin a snapshot and give its id, at once; the pipeline is not paused.
@@ -224,7 +225,7 @@ class Pipeline:
             self._run.wake_collector()
         return snapshot
 
-    def await_snapshot(self, snapshot: str, timeout_seconds: float = 120.0) -> Snapshot:
+    def await_snapshot(self, snapshot: str, timeout: Duration = "2 minutes") -> Snapshot:
         """Wait until a snapshot is complete, and give it.
 
         Raises
@@ -232,11 +233,10 @@ class Pipeline:
         UnknownSnapshot : if there is none of this id
         AbandonedSnapshot : if it was given up
         StillBusy : if it takes longer than the timeout
-        WrongArgument : if the timeout is no number of seconds
+        WrongArgument : if the timeout is no duration
         QueryFailed : if a query has ended with an error, so that it cannot complete
         """
-        require_seconds("await_snapshot", "timeout_seconds", timeout_seconds)
-        deadline = time.monotonic() + timeout_seconds
+        deadline = time.monotonic() + seconds("await_snapshot", "timeout", timeout)
         while True:
             found = self._directory.snapshots.read(SnapshotId(snapshot))
             if found.status is SnapshotStatus.COMPLETE:
@@ -254,7 +254,7 @@ class Pipeline:
                     if each.name not in found.states
                 ]
                 raise StillBusy(
-                    f"snapshot {snapshot} is not complete after {timeout_seconds} s; queries that "
+                    f"snapshot {snapshot} is not complete after {timeout}; queries that "
                     f"have not recorded: {', '.join(waiting) or 'none'}. It goes on. Wait longer, "
                     "or see status(): markers pass through the queries like rows"
                 )
@@ -287,12 +287,12 @@ class Pipeline:
     ) -> None:
         self.stop()
 
-    def _require_no_replicas(self) -> None:
-        pairs = [query.name for query in self.queries if query.replicas > 1]
+    def _require_no_pairs(self) -> None:
+        pairs = [query.name for query in self.queries if query.is_paired]
         if pairs:
             raise WrongWiring(
                 f"start() was called on pipeline {self.path}, whose query {pairs[0]!r} has "
-                "replicas. Its copies are processes of their own. Run: streamproof run FILE.py"
+                "a standby. Its copies are processes of their own. Run: streamproof run FILE.py"
             )
 
     def _check_as_declared(self) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from streamproof.disk import make_directory
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import CopyRuns, WrongArgument, WrongSchema, WrongWiring
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.schema import describe, holds, spark_schema, spelled
 from streamproof.spark_bindings.sunion.tuple_type import (
@@ -138,7 +138,7 @@ def start_query(
 
     writer = (
         frame.writeStream.queryName(name)
-        .outputMode(query.output_mode.value)
+        .outputMode(OutputMode(query.output_mode).value)
         .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
         .option("checkpointLocation", str(checkpoint))
         .foreachBatch(batch_function)

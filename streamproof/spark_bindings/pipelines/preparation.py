@@ -9,14 +9,14 @@ from pyspark.sql import SparkSession
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import check_as_declared
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.session.shared_files import check_shared
 
 SNAPSHOTS: Mapping[str, str] = {
     "chandy_lamport": "a snapshot is a state that the pipeline could have been in"
 }
-"""The protocol of a query without replicas, and what it is certified for."""
+"""The protocol of a query without a standby, and what it is certified for."""
 
 
 def prepare_run(

@@ -19,7 +19,7 @@ from streamproof.spark_bindings.channels.readers import reader_of
 from streamproof.spark_bindings.checkpoints.rerun import RERUN_FILE, RERUN_SOURCE_NAME, RerunSource
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy, first_line
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_query, start_query

@@ -24,8 +24,8 @@ from streamproof.spark_bindings.processes.order_log import OrderLog
 SILENT_AFTER_SECONDS = 3.0
 """Processes that beat are seen to sooner, unless their bound is above half a minute."""
 _LOOK_SECONDS = 0.02
-ALONE = "(without replicas)"
-"""The name of the process that runs the queries without replicas."""
+ALONE = "(without a standby)"
+"""The name of the process that runs the queries without a standby."""
 
 
 TURNS_AHEAD_MAX = 1
@@ -53,7 +53,7 @@ class ProcessStatus:
 
     Attributes
     ----------
-    name, copy : its pair and which copy it is; None for the driver of the queries without replicas
+    name, copy : its pair and which copy it is; None for the driver of the queries without a standby
     process : its number; None if it does not run
     turns : turns that were chosen and that it has not taken
     commits : commits of its inputs that are in none of its completed batches

@@ -15,12 +15,12 @@ from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint, QueryFailed
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.layout.snapshot_files import (
     ChannelState,
     RecordedState,
     SnapshotFiles,
 )
-from streamproof.spark_bindings.layout.wiring import Query
 from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
@@ -59,7 +59,7 @@ class Collector:
         names = [participant.name for participant in self._participants]
         self._processes = [*map(feed_of, directory.wiring.sources), *names]
         self._paired = {
-            ChannelName(query.output) for query in queries if query.replicas > 1
+            ChannelName(query.output) for query in queries if query.is_paired
         }  # their markers come later: whoever delivers sends them
 
     def collect(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import PairDirectory, pairs_of
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import (
     ChannelName,
     ProcessName,
@@ -40,7 +40,7 @@ def participants(queries: Iterable[Query], directory: PipelineDirectory) -> list
     found = []
     for query in queries:
         inputs = tuple(map(ChannelName, query.inputs))
-        if query.replicas == 1:
+        if not query.is_paired:
             name = QueryName(query.name)
             alone = (directory.checkpoint(name),)
             found.append(Participant(ProcessName(name), inputs, alone))

@@ -19,7 +19,7 @@ and `protocols.egress` decide.
 `continuation`      whether a copy may go on
 `catch_up`          a new copy begins in the survivor's state
 `copy_run`          one copy, from start to end
-`unreplicated_run`  the queries without replicas
+`unreplicated_run`  the queries without a standby
 `child_process`     a process, and whether it has ended, is silent or beats
 `supervisor`        all processes of a pipeline on one machine
 `pipeline_file`     the file that defines the pipeline

@@ -1,4 +1,4 @@
-"""A child of the supervisor: a copy of a pair, or the driver of the queries without replicas."""
+"""A child of the supervisor: a copy of a pair, or the driver of the queries without a standby."""
 
 from __future__ import annotations
 

@@ -145,13 +145,13 @@ def find_pair(pipeline: Pipeline, query: str, partition: int = 0) -> Pair:
     ------
     WrongWiring : if there is none
     """
-    found = [part for part in pipeline.queries if part.name == query and part.replicas > 1]
+    found = [part for part in pipeline.queries if part.name == query and part.is_paired]
     if not found or not is_whole(partition, 0, found[0].partitions - 1):
-        pairs = {part.name: part.partitions for part in pipeline.queries if part.replicas > 1}
+        pairs = {part.name: part.partitions for part in pipeline.queries if part.is_paired}
         raise WrongWiring(
-            f"pipeline {pipeline.path} has no query {query!r} with replicas=2 and a partition "
+            f"pipeline {pipeline.path} has no query {query!r} with a standby and a partition "
             f"{partition}; it has (with partitions) {pairs}. Name one of these, or give the query "
-            "replicas=2"
+            "standby=Standby()"
         )
     return Pair(found[0], partition)
 

@@ -51,9 +51,9 @@ def check_deterministic(frame: DataFrame, query: str) -> None:
         reasons = "; it ".join(sorted(reason for reason, _ in found))
         remedies = ", ".join(sorted({remedy for _, remedy in found}))
         raise NotDeterministic(
-            f"the plan of query {query!r} {reasons}. With replicas=2 both copies must "
+            f"the plan of query {query!r} {reasons}. With a standby both copies must "
             f"give the same rows, or a takeover would contradict what was delivered. In the plan, "
-            f"{remedies}; or give replicas=1"
+            f"{remedies}; or leave standby out"
         )
 
 

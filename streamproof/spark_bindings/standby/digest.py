@@ -45,7 +45,7 @@ def check_hashable(schema: pa.Schema, channel: str) -> None:
         raise WrongSchema(
             f"channel {channel!r} has the columns {', '.join(maps)} of type map. The entries of a "
             "map have no order, so the rows of two copies cannot be compared. Use an array of "
-            "structs, or run the query without replicas"
+            "structs, or run the query without a standby"
         )
 
 

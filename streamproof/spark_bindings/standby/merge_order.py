@@ -29,7 +29,7 @@ from streamproof.protocols.merge_order import (
 )
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.pairs import Pair
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Standby
 
 
 def rows_of(frame: DataFrame, channel: str, pair: Pair) -> DataFrame:
@@ -25,29 +25,24 @@ def rows_of(frame: DataFrame, channel: str, pair: Pair) -> DataFrame:
     ------
     WrongWiring : if the input lacks the key
     """
-    query = pair.query
-    if query.partition_by is None:
+    query, standby = pair.query, pair.query.standby
+    if standby is None or standby.by is None:
         return frame
-    if query.partition_by not in frame.columns:
+    if standby.by not in frame.columns:
         raise WrongWiring(
-            f"query {query.name!r} has partition_by={query.partition_by!r}, but its input "
-            f"{channel!r} has the columns {frame.columns}. Rows without it belong to no "
-            "partition. Name a column that all inputs have"
+            f"query {query.name!r} has standby={standby!r}, but its input {channel!r} has the "
+            f"columns {frame.columns}. Rows without it belong to no partition. Name a column that "
+            "all inputs have"
         )
-    return frame.where(partition_of(query.partition_by, query) == pair.partition)
+    return frame.where(_partition_of(standby.by, standby) == pair.partition)
 
 
-def partition_of(key: str, query: Query) -> Column:
-    """Give the partition of a row, as Spark computes it: one of `query.partitions`, for any row.
-
-    Parameters
-    ----------
-    key, query : the name of the column, and the query with its bounds
-    """
+def _partition_of(key: str, standby: Standby) -> Column:
+    """Return the partition of a row, as Spark computes it: a number from 0, for any row."""
     escaped = key.replace("`", "``")
     value = F.col(f"`{escaped}`")
-    if not query.partition_bounds:
-        return F.pmod(F.xxhash64(value), F.lit(query.partitions))
+    if not standby.bounds:
+        return F.pmod(F.xxhash64(value), F.lit(standby.partitions))
     # Counted, and not compared with two bounds: so each row is in one, whatever Spark says of it.
-    passed = [F.when(value >= F.lit(bound), 1).otherwise(0) for bound in query.partition_bounds]
+    passed = [F.when(value >= F.lit(bound), 1).otherwise(0) for bound in standby.bounds]
     return reduce(add, passed)

@@ -58,7 +58,7 @@ class Supervisor:
     ----------
     command : what to run for each copy
     bound_seconds : how long a copy may be silent before its twin takes over
-    alone : what to run for the queries without replicas, if there are any; given its log's file
+    alone : what to run for the queries without a standby, if there are any; given its log's file
 
     Raises
     ------
@@ -81,7 +81,7 @@ class Supervisor:
         self._alone: ChildProcess | None = None
         for query in pipeline.queries:
             check_as_declared(directory, query)
-            if query.replicas == 1:
+            if not query.is_paired:
                 together = ProcessDirectory.alone(directory)
                 self._alone = ChildProcess(together, alone(together.log), bound_seconds)
                 continue
@@ -144,7 +144,7 @@ class Supervisor:
                 else:
                     self._tell_how_it_comes_up(name, part)
             if self._alone is not None and (self._alone.has_ended or self._alone.is_frozen):
-                self._start_again(self._alone, "the process of the queries without replicas")
+                self._start_again(self._alone, "the process of the queries without a standby")
 
     @property
     def _processes(self) -> list[ChildProcess]:

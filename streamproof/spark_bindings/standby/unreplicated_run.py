@@ -26,7 +26,7 @@ def run_alone(
     bound_seconds: float,
     stop: Event | None = None,
 ) -> None:
-    """Run the queries without replicas until it is told to stop, or one ends with an error.
+    """Run the queries without a standby until it is told to stop, or one ends with an error.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def run_alone(
     require_seconds("run_alone", "bound_seconds", bound_seconds, SECONDS_MIN)
     stop = stop or Event()
     directory = PipelineDirectory.open(pipeline.path)
-    queries = [query for query in pipeline.queries if query.replicas == 1]
+    queries = [query for query in pipeline.queries if not query.is_paired]
     if not queries:
         raise WrongWiring(
-            f"pipeline {pipeline.path} has no query without replicas, so nothing is to be run "
+            f"pipeline {pipeline.path} has no query without a standby, so nothing is to be run "
             "alone. Run: streamproof run FILE.py"
         )
     place = ProcessDirectory.alone(directory)
-    with locked(place, f"what has no replicas in {pipeline.path}"):
+    with locked(place, f"what has no standby in {pipeline.path}"):
         spark = prepare_run(directory, queries, session, SNAPSHOTS)
         channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
         run = Run(spark, directory, channels, queries, collected=pipeline.queries)

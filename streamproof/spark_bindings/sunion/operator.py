@@ -99,8 +99,8 @@ def sunion(
         streams=tuple(sorted(inputs)),
         time=plain(columns.time),
         position=plain(columns.position),
-        bucket_us=microseconds("bucket", bucket, 1),
-        lateness_us=microseconds("lateness", lateness, 0),
+        bucket_us=microseconds("sunion", "bucket", bucket, 1),
+        lateness_us=microseconds("sunion", "lateness", lateness, 0),
         partition_by=columns.partition_by,
         partitions=check_partitions(columns.partition_by, partitions, shuffle),
         columns=tuple(sorted((f.name, f.dataType.simpleString()) for f in schema)),
@@ -183,7 +183,7 @@ def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int |
         )
     if max_delay is None:
         return None
-    return max(1, int(microseconds("max_delay", max_delay, 1000) * margin // 1000))
+    return max(1, int(microseconds("sunion", "max_delay", max_delay, 1000) * margin // 1000))
 
 
 def _warn_of_short_delay(settings: Settings, max_delay: Duration | None, margin: float) -> None:

@@ -29,7 +29,7 @@ def feed(channel: Channel, *numbers: int) -> None:
 
 
 def taken(channel: Channel, after: int = 0) -> list[tuple[int, list[int]]]:
-    found = channel.follow(after, idle_seconds=0)
+    found = channel.follow(after, idle=0)
     return [(commit.position, commit.rows["x"].to_pylist()) for commit in found]
 
 
@@ -41,7 +41,7 @@ def test_each_commit_with_rows_comes_once_and_markers_are_passed(channel: Channe
     assert taken(channel, after=2) == [(4, [30])]
     assert taken(channel, after=4) == []
     assert channel.last_position == 4
-    assert {commit.copy for commit in channel.follow(idle_seconds=0)} == {None}
+    assert {commit.copy for commit in channel.follow(idle=0)} == {None}
 
 
 def test_an_empty_channel_has_nothing(channel: Channel) -> None:
@@ -54,14 +54,14 @@ def test_what_is_appended_meanwhile_is_followed(channel: Channel) -> None:
         target=feed, args=(Channel(channel.path, channel.name, pipeline="p"), *range(9))
     )
     feeder.start()
-    found = [n for commit in channel.follow(idle_seconds=5) for n in commit.rows["x"].to_pylist()]
+    found = [n for commit in channel.follow(idle=5) for n in commit.rows["x"].to_pylist()]
     feeder.join()
     assert found == list(range(9))
 
 
 def test_a_commit_that_is_missing_ends_it_with_an_error(channel: Channel) -> None:
     feed(channel, 1, 2)
-    commits = channel.follow(idle_seconds=0)
+    commits = channel.follow(idle=0)
     assert next(commits).position == 1
     commit_file(channel.path, 1).unlink()
     with pytest.raises(ChannelDamaged, match="no commit 1"):
@@ -77,5 +77,5 @@ def test_what_is_no_position_of_the_channel_is_refused(channel: Channel, wrong: 
 
 @pytest.mark.parametrize("wrong", [-1, float("nan"), "1", True])
 def test_what_is_no_time_is_refused(channel: Channel, wrong: Any) -> None:
-    with pytest.raises(WrongArgument, match="idle_seconds"):
-        channel.follow(idle_seconds=wrong)
+    with pytest.raises(WrongArgument, match="idle"):
+        channel.follow(idle=wrong)

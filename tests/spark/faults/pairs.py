@@ -16,7 +16,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus
+from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus, Standby
 from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
 from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful
 from streamproof.spark_bindings.errors import LostFiles
@@ -53,7 +53,7 @@ _TICKS_MAX = 200
 
 def pair(path: Path) -> Pipeline:
     """One query, by two copies."""
-    query = Query("q", ("source",), "sink", plan=seen, replicas=2)
+    query = Query("q", ("source",), "sink", plan=seen, standby=Standby())
     return Pipeline(path, channels={"source": TOKEN, "sink": TOKEN}, queries=[query])
 
 

@@ -56,11 +56,13 @@ def test_wrong_wiring_is_refused_before_anything_is_created(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"inputs": "a"}, "inputs=\\('a',\\)"),
+        ({"inputs": "a"}, "inputs=\\['a'\\]"),
         ({"plan": 3}, "A plan is a function"),
-        ({"output_mode": "append"}, "OutputMode.APPEND"),
+        ({"output_mode": "upsert"}, 'Write: output_mode="append"'),
+        ({"trigger_interval": -1}, "trigger_interval=-1"),
+        ({"trigger_interval": 0.0001}, "no whole number of milliseconds"),
     ],
-    ids=["inputs", "plan", "mode"],
+    ids=["inputs", "plan", "mode", "negative", "too fine"],
 )
 def test_a_query_with_a_wrong_type_is_refused(arguments: dict[str, Any], message: str) -> None:
     good = {"name": "q", "inputs": ("a",), "output": "b", "plan": lambda rows: rows}
@@ -70,10 +72,10 @@ def test_a_query_with_a_wrong_type_is_refused(arguments: dict[str, Any], message
 
 @pytest.mark.parametrize(
     "limits",
-    [{"trigger_interval_ms": -1}, {"commits_per_batch_max": 0}, {"rows_per_batch_max": -5}],
+    [{"trigger_interval": "200 days"}, {"commits_per_batch_max": 0}, {"rows_per_batch_max": -5}],
     ids=str,
 )
-def test_a_query_that_would_never_advance_is_refused(limits: dict[str, int]) -> None:
+def test_a_query_that_would_never_advance_is_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(WrongWiring, match="never advance"):
         query("q", "a", output="b", **limits)
 

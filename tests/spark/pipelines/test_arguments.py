@@ -17,6 +17,7 @@ from streamproof.spark_bindings import (
     Pipeline,
     Query,
     SignedBy,
+    Standby,
     list_snapshots,
     prune_snapshots,
     remove_snapshot,
@@ -56,8 +57,8 @@ def a_query(**other: Any) -> Query:
     return Query(**({"name": "q", "inputs": ("a",), "output": "b", "plan": len} | other))
 
 
-def a_pair(**other: Any) -> Query:
-    return a_query(**({"replicas": 2, "partitions": 2, "partition_by": "k"} | other))
+def a_standby(**other: Any) -> Standby:
+    return Standby(**({"partitions": 2, "by": "k"} | other))
 
 
 QUERY: dict[str, tuple[object, ...]] = {
@@ -66,13 +67,10 @@ QUERY: dict[str, tuple[object, ...]] = {
     "output": ("abc",),
     "plan": (),
     "output_mode": (),
-    "trigger_interval_ms": (),
+    "trigger_interval": (1.5, dt.timedelta(0)),
     "commits_per_batch_max": (),
     "rows_per_batch_max": (None,),
-    "replicas": (),
-    "partitions": (),
-    "partition_by": (None,),
-    "partition_bounds": ((),),
+    "standby": (None,),
 }
 
 
@@ -85,22 +83,23 @@ def test_what_a_query_cannot_be_is_refused_where_it_is_declared(name: str) -> No
     ("name", "right", "others"),
     [
         ("partitions", (), (0, 1, 1001)),
-        ("partition_by", ("abc", "5", "1 month"), (1,)),
-        ("partition_bounds", ((),), ((None,), (NAN,), (object(),), (pd.NaT,), ("a", 1), ([],))),
+        ("by", ("abc", "5", "1 month"), (1,)),
+        ("bounds", ((), [], [1]), ((None,), (NAN,), (object(),), (pd.NaT,), ("a", 1), ([],))),
     ],
 )
 def test_what_pairs_cannot_be_is_refused_where_it_is_declared(
     name: str, right: tuple[object, ...], others: tuple[Any, ...]
 ) -> None:
-    refused(lambda value: a_pair(**{name: value}), *right, others=others)
+    refused(lambda value: a_standby(**{name: value}), *right, others=others)
 
 
 def test_zero_is_no_limit_of_a_batch() -> None:
     for name in ("commits_per_batch_max", "rows_per_batch_max"):
         with pytest.raises(StreamproofError, match="limits of at least 1"):
             a_query(**{name: 0})
-    assert a_query(trigger_interval_ms=0).trigger_interval_ms == 0
-    assert a_pair(partition_bounds=(dt.date(2020, 1, 1),)).partitions == 2
+    assert a_query(trigger_interval=0).trigger_interval_ms == 0
+    assert a_query(trigger_interval="750 ms").trigger_interval_ms == 750
+    assert a_query(standby=a_standby(bounds=(dt.date(2020, 1, 1),))).partitions == 2
 
 
 def a_pipeline(place: Path, **other: Any) -> Pipeline:
@@ -125,7 +124,7 @@ def test_what_a_pipeline_cannot_be_asked_is_refused(tmp_path: Path) -> None:
     before = sorted(pipeline.path.rglob("*"))
     refused(pipeline.channel)
     refused(lambda value: pipeline.await_snapshot(value, 0))
-    refused(lambda value: pipeline.await_snapshot(snapshot, value), 1.5)
+    refused(lambda value: pipeline.await_snapshot(snapshot, value), 1.5, dt.timedelta(0))
     refused(pipeline.await_idle)
     refused(lambda value: pipeline.restore(value, into=tmp_path / "r"))
     refused(lambda value: pipeline.restore(snapshot, into=tmp_path / "r", replay=value))
@@ -167,7 +166,7 @@ def test_what_cannot_be_done_to_a_directory_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_time_of_silence_is_a_number_of_seconds(tmp_path: Path) -> None:
-    pipeline = a_pipeline(tmp_path / "p", queries=[a_query(replicas=2)])
+    pipeline = a_pipeline(tmp_path / "p", queries=[a_query(standby=Standby())])
 
     def session() -> SparkSession:
         raise AssertionError("it is refused before there is a session")
@@ -218,9 +217,9 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
         ("inputs", (), ({1: None}, {"a.b": None})),
         ("time", (), ("seq",)),
         ("position", (), ("ts",)),
-        ("bucket", (), ("0 s", "-1 s", "1 fortnight", "0.1 us", "40000 days", 1)),
-        ("lateness", (dt.timedelta(0),), ("-1 s", "1 fortnight", "40000 days", 0)),
-        ("max_delay", (None,), ("0 s", "-1 s", "40000 days", 1)),
+        ("bucket", (1.5,), ("0 s", "-1 s", "1 fortnight", "0.1 us", "40000 days", 0)),
+        ("lateness", (1.5, dt.timedelta(0)), ("-1 s", "1 fortnight", "40000 days", -1)),
+        ("max_delay", (1.5, None), ("0 s", "-1 s", "40000 days", 0)),
         ("policy", (), ("process", 0)),
         ("margin", (), (0, 0.001, 1.01)),
         ("partition_by", (None,), (["k", "k"], ["nothing"], {"k"}, "k")),

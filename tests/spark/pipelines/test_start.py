@@ -134,7 +134,7 @@ def test_waiting_ends_at_its_limit(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = chain(tmp_path / "p")
     feed(pipeline, 0, 4)
     with pipeline.start(spark), pytest.raises(StillBusy, match="commits left per query"):
-        pipeline.await_idle(timeout_seconds=0)
+        pipeline.await_idle(timeout=0)
 
 
 def test_an_aggregation_updates_its_channel(spark: SparkSession, tmp_path: Path) -> None:

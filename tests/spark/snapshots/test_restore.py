@@ -114,7 +114,7 @@ def test_bad_input_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
     with pytest.raises(IncompleteSnapshot, match="have not recorded: q"):
         pipeline.restore(waiting, into=tmp_path / "r")
     with pytest.raises(StillBusy, match="have not recorded: q"):
-        pipeline.await_snapshot(waiting, timeout_seconds=0)
+        pipeline.await_snapshot(waiting, timeout=0)
     assert not (tmp_path / "r").exists()
 
 

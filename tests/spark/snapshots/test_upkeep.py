@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings import Pipeline, Query, Replay, prune_snapshots, vacuum
+from streamproof.spark_bindings import Pipeline, Query, Replay, Standby, prune_snapshots, vacuum
 from streamproof.spark_bindings.channels import commits, compaction
 from streamproof.spark_bindings.channels.channel_log import committed_positions
 from streamproof.spark_bindings.channels.source import ChannelReader
@@ -205,7 +205,7 @@ def test_files_of_killed_batches_are_collected(tmp_path: Path) -> None:
 
 
 def test_what_a_copy_keeps_is_no_orphan(tmp_path: Path) -> None:
-    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, replicas=2)
+    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, standby=Standby())
     pipeline = Pipeline(tmp_path / "p", channels={"a": "x long", "b": "x long"}, queries=[query])
     (tmp_path / "p/queries/q/order").mkdir(parents=True)
     feed(pipeline, 1, 6)

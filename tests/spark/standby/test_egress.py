@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from streamproof.spark_bindings import Standby
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
 from streamproof.spark_bindings.layout.pairs import INCARNATION_KEY, Copy, Pair
 from streamproof.spark_bindings.names import Turn
@@ -229,7 +230,7 @@ def test_rows_that_differ_end_the_passive_copy(
 
 
 def test_of_several_pairs_the_one_that_differs_is_told_by_its_lane(tmp_path: Path) -> None:
-    query = replace(PAIR.query, partitions=2, partition_by="id")
+    query = replace(PAIR.query, standby=Standby(partitions=2, by="id"))
     channel = channel_at(tmp_path, lanes=2)
     first, second = (
         CopyEgress(

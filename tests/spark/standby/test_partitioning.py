@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Query
+from streamproof.spark_bindings import Query, Standby
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.pairs import Pair, pairs_of
 from streamproof.spark_bindings.standby.partitioning import rows_of
@@ -21,15 +21,13 @@ def query_by(key: str, partitions: int, bounds: tuple[Any, ...] = ()) -> Query:
         inputs=("a",),
         output="b",
         plan=lambda rows: rows,
-        replicas=2,
-        partitions=partitions,
-        partition_by=key,
-        partition_bounds=bounds,
+        standby=Standby(partitions, by=key, bounds=bounds),
     )
 
 
 def parts(spark: SparkSession, kind: str, keys: list[Any], query: Query) -> list[list[Any]]:
-    key = str(query.partition_by).replace("`", "``")
+    assert query.standby is not None
+    key = str(query.standby.by).replace("`", "``")
     frame = spark.createDataFrame([(value,) for value in keys], f"`{key}` {kind}")
     taken = [rows_of(frame, "a", pair).collect() for pair in pairs_of(query)]
     return [[row[0] for row in rows] for rows in taken]

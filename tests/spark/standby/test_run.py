@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from streamproof.models.verdict import ExitCode
-from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.errors import CopyRuns, NotAPipeline, WrongWiring
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
@@ -57,7 +59,7 @@ def write(path: Path, text: str) -> str:
         (
             "PIPELINE = lambda: copies.pair(Path('{place}/p'))",
             ["--query", "other", "--replica", "A"],
-            "no query 'other' with replicas=2",
+            "no query 'other' with a standby",
         ),
         (
             "PIPELINE = copies.pair(Path('{place}/p'))",
@@ -98,11 +100,11 @@ def test_the_example_is_a_pipeline_that_can_be_run(
     assert load_pipeline(odd).path == tmp_path / "shop"
 
 
-PARTS: dict[str, object] = {"replicas": 2, "partitions": 2, "partition_by": "x"}
+PARTS = Standby(partitions=2, by="x")
 
 
-def alone(path: Path, **more: object) -> Pipeline:
-    query = Query("q", inputs=("a",), output="b", plan=lambda rows: rows, **more)  # type: ignore[arg-type]
+def alone(path: Path, standby: Standby | None = None) -> Pipeline:
+    query = Query("q", inputs=["a"], output="b", plan=lambda rows: rows, standby=standby)
     return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
 
 
@@ -113,27 +115,28 @@ def directory(pipeline: Pipeline) -> PairDirectory:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"replicas": 3}, "replicas=3"),
-        ({"replicas": 2, "partitions": 0}, "partitions=0"),
-        ({"replicas": 2, "partitions": 2}, "partition_by=None"),
-        ({"partitions": 2, "partition_by": "x"}, "Give replicas=2"),
-        ({"replicas": 2, "partition_by": "x"}, "leave partitions out"),
-        ({**PARTS, "partition_bounds": (1, 2)}, r"partition_bounds=\(1, 2\).* a tuple of 1 values"),
-        ({**PARTS, "partitions": 3, "partition_bounds": (2, 2)}, "that ascend"),
-        ({**PARTS, "partitions": 3, "partition_bounds": (2, "a")}, "that ascend"),
-        ({**PARTS, "partition_bounds": [2]}, "a tuple"),
-        ({"replicas": 2, "partition_bounds": (2,)}, "partition_by=None"),
+        ({"partitions": 0}, "partitions=0"),
+        ({"partitions": 2}, "by=None"),
+        ({"by": "x"}, "Give both, or neither"),
+        ({"partitions": 2, "by": "x", "bounds": (1, 2)}, r"bounds=\(1, 2\).* 1 values"),
+        ({"partitions": 3, "by": "x", "bounds": (2, 2)}, "that ascend"),
+        ({"partitions": 3, "by": "x", "bounds": (2, "a")}, "that ascend"),
+        ({"partitions": 2, "by": "x", "bounds": {2}}, r"bounds=\{2\}"),
+        ({"partitions": 2, "by": "x", "bounds": "2"}, "bounds='2'"),
+        ({"bounds": (2,)}, "by=None"),
     ],
 )
-def test_replicas_that_make_no_pairs_are_refused(
-    tmp_path: Path, more: dict[str, object], message: str
-) -> None:
+def test_a_standby_that_makes_no_pairs_is_refused(more: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongWiring, match=message):
-        alone(tmp_path / "p", **more)
+        Standby(**more)
+
+
+def test_bounds_may_be_any_sequence() -> None:
+    assert Standby(2, by="x", bounds=[3]) == Standby(2, by="x", bounds=(3,))
 
 
 def test_a_pair_does_not_start_as_a_query(tmp_path: Path) -> None:
-    pipeline = alone(tmp_path / "p", replicas=2)
+    pipeline = alone(tmp_path / "p", Standby())
     with pytest.raises(WrongWiring, match="streamproof run"):
         pipeline.start(None)  # type: ignore[arg-type]
 
@@ -144,26 +147,26 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
     (tmp_path / "one/queries/q/checkpoint").mkdir(parents=True)
     (tmp_path / "one/queries").rename(tmp_path / "queries")
     (tmp_path / "one").rmdir()
-    one = alone(tmp_path / "one", replicas=2)
+    one = alone(tmp_path / "one", Standby())
     (tmp_path / "queries").rename(tmp_path / "one/queries")
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         directory(one)
-    two = alone(tmp_path / "two", replicas=2)
+    two = alone(tmp_path / "two", Standby())
     assert directory(two).path.name == PairName("q")
     OrderLog(directory(two).order).begin(ChannelName("a"))
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         alone(tmp_path / "two").snapshot()
     with pytest.raises(WrongWiring, match="it has run otherwise"):
-        directory(alone(tmp_path / "two", replicas=2, partitions=2, partition_by="x"))
+        directory(alone(tmp_path / "two", PARTS))
 
 
 def test_a_pair_whose_plan_was_refused_may_become_a_query_or_have_other_partitions(
     tmp_path: Path,
 ) -> None:
-    pair = directory(alone(tmp_path / "p", replicas=2))
+    pair = directory(alone(tmp_path / "p", Standby()))
     with locked(pair.copy(Copy.A), "copy A of q"):
         pass
-    parts = directory(alone(tmp_path / "p", replicas=2, partitions=2, partition_by="x"))
+    parts = directory(alone(tmp_path / "p", PARTS))
     assert not pair.path.exists()
     one = alone(tmp_path / "p")
     one.snapshot()
@@ -172,17 +175,17 @@ def test_a_pair_whose_plan_was_refused_may_become_a_query_or_have_other_partitio
 
 
 def test_rows_are_not_divided_otherwise_once_a_pair_has_run(tmp_path: Path) -> None:
-    pipeline = alone(tmp_path / "p", **PARTS)
-    other = {**PARTS, "partition_bounds": (3,)}
-    pair = directory(alone(tmp_path / "p", **other))  # it has not run yet
+    pipeline = alone(tmp_path / "p", PARTS)
+    other = replace(PARTS, bounds=(3,))
+    pair = directory(alone(tmp_path / "p", other))  # it has not run yet
     OrderLog(pair.order).begin(ChannelName("a"))
     with pytest.raises(WrongWiring, match="by the hash of 'x', but .* 'x' that begin at 3"):
         directory(pipeline)
-    assert directory(alone(tmp_path / "p", **other)) == pair
+    assert directory(alone(tmp_path / "p", other)) == pair
 
 
 def test_a_copy_is_run_by_one_process(tmp_path: Path) -> None:
-    pipeline = alone(tmp_path / "p", replicas=2)
+    pipeline = alone(tmp_path / "p", Standby())
     own = directory(pipeline).copy(Copy.A)
     with locked(own, "copy A of q"), pytest.raises(CopyRuns, match="copy A of q"):
         locked(own, "copy A of q").__enter__()

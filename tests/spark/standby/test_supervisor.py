@@ -268,4 +268,4 @@ def test_queries_without_replicas_are_started_again(tmp_path: Path) -> None:
 def test_a_mistake_in_a_query_without_replicas_stops_everything(tmp_path: Path) -> None:
     running = supervised_alone(tmp_path / "p", "exit 2")
     assert isinstance(running.failed(), QueryFailed)
-    assert "queries without replicas in pipeline" in str(running.failure)
+    assert "queries without a standby in pipeline" in str(running.failure)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
-from streamproof.spark_bindings.durations import MICROSECONDS_MAX, microseconds
+from streamproof.spark_bindings.durations import MICROSECONDS_MAX, Duration, microseconds
 from streamproof.spark_bindings.errors import WrongArgument
 
 
@@ -25,18 +25,19 @@ from streamproof.spark_bindings.errors import WrongArgument
         ("36500 days", MICROSECONDS_MAX),
         (timedelta(microseconds=3), 3),
         (pd.Timedelta("2us"), 2),
+        (30, 30_000_000),
+        (0.1, 100_000),
+        (1.5, 1_500_000),
     ],
     ids=str,
 )
-def test_a_duration_is_read_exactly(duration: str | timedelta, expected: int) -> None:
-    assert microseconds("bucket", duration, 1) == expected
+def test_a_duration_is_read_exactly(duration: Duration, expected: int) -> None:
+    assert microseconds("sunion", "bucket", duration, 1) == expected
 
 
 @pytest.mark.parametrize(
     "duration",
     [
-        30,
-        1.5,
         True,
         None,
         float("nan"),
@@ -71,13 +72,13 @@ def test_a_duration_is_read_exactly(duration: str | timedelta, expected: int) ->
 )
 def test_what_is_no_duration_is_refused(duration: object) -> None:
     with pytest.raises(WrongArgument, match="given bucket=.*, which is no duration"):
-        microseconds("bucket", duration, 1)  # type: ignore[arg-type]
+        microseconds("sunion", "bucket", duration, 1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("duration", ["0.5 us", "0.0000001 s", pd.Timedelta(1500, "ns")], ids=str)
 def test_parts_of_a_microsecond_are_refused(duration: str | timedelta) -> None:
     with pytest.raises(WrongArgument, match="no whole number of microseconds"):
-        microseconds("bucket", duration, 1)
+        microseconds("sunion", "bucket", duration, 1)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +96,4 @@ def test_parts_of_a_microsecond_are_refused(duration: str | timedelta) -> None:
 )
 def test_a_duration_out_of_bounds_is_refused(duration: str | timedelta) -> None:
     with pytest.raises(WrongArgument, match="at least 1 microseconds and at most 36500 days"):
-        microseconds("bucket", duration, 1)
+        microseconds("sunion", "bucket", duration, 1)

@@ -135,7 +135,7 @@ GOOD = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "30 s
         ({"position": "ts"}, WrongSchema, "position='ts', which is of type timestamp"),
         ({"time": "seq"}, WrongSchema, "time='seq', which is of type bigint"),
         ({"bucket": "a while"}, WrongArgument, "bucket='a while', which is no duration"),
-        ({"bucket": 60}, WrongArgument, "bucket=60, which is no duration"),
+        ({"bucket": True}, WrongArgument, "bucket=True, which is no duration"),
         ({"bucket": "60"}, WrongArgument, "bucket='60', which is no duration"),
         ({"bucket": timedelta(0)}, WrongArgument, "at least 1 microseconds"),
         (

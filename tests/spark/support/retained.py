@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings import Pipeline, Standby
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName
@@ -25,7 +25,7 @@ def pipeline_at(path: Path, fed: int = 6, **more: int) -> Pipeline:
 
 def pair_at(path: Path, *taken: int) -> Pipeline:
     """Make a pair whose copies have taken so many of six commits; batch n takes commit n + 1."""
-    pipeline = pipeline_at(path, replicas=2)
+    pipeline = pipeline_at(path, standby=Standby())
     (path / "queries/q/order").mkdir(parents=True)
     for copy, number in zip(Copy, taken, strict=False):
         spark_checkpoint(path / "queries/q" / copy.value / "checkpoint", last=number - 1)

@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.cli.run import copy_command
-from streamproof.spark_bindings import OutputMode, Pipeline, Query
+from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 from streamproof.spark_bindings.errors import BothCopiesFailed
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, pairs_of
@@ -110,9 +110,7 @@ def pipeline_at(path: Path, pairs: int) -> Pipeline:
                 output_mode=OutputMode.UPDATE,
                 plan=delays,
                 commits_per_batch_max=1,
-                replicas=2,
-                partitions=pairs,
-                partition_by="carrier" if pairs > 1 else None,
+                standby=Standby(pairs, by="carrier") if pairs > 1 else Standby(),
             )
         ],
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamproof.spark_bindings import OutputMode, Pipeline, Query
+from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.storage.json_files import read_json
@@ -60,9 +60,7 @@ def totals_query(partitions: int = 1) -> Query:
         output="totals",
         output_mode=OutputMode.UPDATE,
         plan=totals,
-        replicas=2,
-        partitions=partitions,
-        partition_by="id" if partitions > 1 else None,
+        standby=Standby(partitions, by="id") if partitions > 1 else Standby(),
     )
 
 

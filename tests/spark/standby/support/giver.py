@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from streamproof.spark_bindings import Standby
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, Pair
-from streamproof.spark_bindings.layout.wiring import Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import ChannelName, QueryName, Turn
 from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.digest import NO_ROWS
@@ -26,7 +27,7 @@ from streamproof.spark_bindings.storage.schema import stored_schema
 
 ROOT = Path(__file__).parents[4]
 SCHEMA = stored_schema("id long", "channel 'rows'")
-PAIR = Pair(Query("q", ("orders",), "rows", plan=lambda orders: orders, replicas=2))
+PAIR = Pair(Query("q", ("orders",), "rows", plan=lambda orders: orders, standby=Standby()))
 SILENT = 3
 """Every third turn gives no rows."""
 

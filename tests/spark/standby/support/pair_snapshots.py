@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from streamproof.spark_bindings import Pipeline, Query
+from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.output_buffer import Output
@@ -37,8 +37,8 @@ def parted(path: Path) -> Pipeline:
         path,
         channels={"a": "x long", "b": "x long", "c": "x long"},
         queries=[
-            Query("q", ("a",), "b", plan=same, replicas=2, partitions=2, partition_by="x"),
-            Query("r", ("b",), "c", plan=same, replicas=2),
+            Query("q", ("a",), "b", plan=same, standby=Standby(2, by="x")),
+            Query("r", ("b",), "c", plan=same, standby=Standby()),
         ],
     )
 
