@@ -74,7 +74,7 @@ def is_evident(model: Model[Any]) -> bool:
     """Tell whether all that a model's methods may run evidently answers alike in every process."""
     values = (getattr(model, field.name) for field in dataclasses.fields(model))
     cls: Any = type(model)
-    return _is_evident(cls) and all(map(_has_plain_elements, values))
+    return is_evident_class(cls) and all(map(_has_plain_elements, values))
 
 
 def _has_plain_elements(value: Any) -> bool:
@@ -85,7 +85,8 @@ def _has_plain_elements(value: Any) -> bool:
 
 
 @functools.cache
-def _is_evident(cls: Any) -> bool:
+def is_evident_class(cls: Any) -> bool:
+    """Tell the same of a class, whatever its fields are."""
     try:
         state_sort_of(cls)
         list(field_sorts(cls))

@@ -9,7 +9,6 @@ verdict is not about those.
 from __future__ import annotations
 
 import ast
-import builtins
 import functools
 import importlib.util
 import inspect
@@ -18,10 +17,11 @@ from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
+from streamproof.lang.acting import acting_in, imported_by, value_named
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.named import trees_of
-from streamproof.lang.origin import Origin, asks_models, origin_of
+from streamproof.lang.origin import Origin, asks_models, is_of_tools, origin_of
 from streamproof.lang.reached import (
     Reader,
     hinted_classes_of,
@@ -108,6 +108,7 @@ class _Makers:
         for part in self.reader.read(roots):
             function = part.function
             module = sys.modules.get(function.__globals__.get("__name__", ""))
+            self._add_module(module)
             for tree in trees_of(part.code):
                 if module is not None and isinstance(tree, ast.FunctionDef):
                     self._look_at_decorators(module, tree)
@@ -130,6 +131,7 @@ class _Makers:
         module = sys.modules.get(owner.__module__) if isinstance(owner.__module__, str) else None
         if module is None or not self._is_own(module):
             return
+        self._add_module(module)
         self._add_methods(owner)
         runs = classes_of(module).get(owner.__qualname__, [])
         for run in runs:
@@ -139,7 +141,7 @@ class _Makers:
             self._add(module, run)
         for run in statements_of(module).given.get(owner.__name__, []):
             given_to = calls_in(run.node, owner.__name__)
-            if any(_is_users(_value_of(called, module)) for called in given_to):
+            if any(_is_users(value_named(called, module)) for called in given_to):
                 self._doubt(f"{owner.__name__} is given to a function")
                 self._add(module, run)
         self._look_at_class(owner, [run.node for run in runs])
@@ -168,6 +170,19 @@ class _Makers:
                 self._doubt(f"{owner.__name__}.{name} is set by no statement")
         if not nodes or not all(map(is_plain_class, nodes)):
             self._doubt(f"{owner.__name__} is no plain class")
+
+    # ----------------------------------------------------------------------- modules
+
+    def _add_module(self, module: ModuleType | None) -> None:
+        """Add what acts as a module is loaded, and as those are that it imports."""
+        waiting = [] if module is None else [module]
+        while waiting:
+            part = waiting.pop()
+            if part not in self.done and self._is_own(part) and not is_of_tools(part):
+                self.done.add(part)
+                for node in acting_in(part, self._is_own):
+                    self._add_part(part, node)
+                waiting += imported_by(part)
 
     # ----------------------------------------------------------------------- globals
 
@@ -250,7 +265,7 @@ class _Makers:
         self.done.add((module, node))
         for decorator in node.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if not is_known_decorator(_value_of(called, module)):
+            if not is_known_decorator(value_named(called, module)):
                 self._doubt(f"{ast.unparse(decorator)} is no decorator that is known")
                 self._add_part(module, called)
             if isinstance(decorator, ast.Call):
@@ -259,7 +274,7 @@ class _Makers:
 
     def _add(self, module: ModuleType, run: Run) -> None:
         if isinstance(run.node, ast.Expr) and any(
-            _is_of_a_tool(_value_of(called, module)) for called in calls_in(run.node)
+            _is_of_a_tool(value_named(called, module)) for called in calls_in(run.node)
         ):
             return
         parts: list[ast.stmt | ast.expr] = [*run.guards, run.node]
@@ -289,16 +304,3 @@ def _is_users(value: Any) -> bool:
 def _is_of_a_tool(value: Any) -> bool:
     """Tell whether a function is one that asks models, as scripts do, and makes none."""
     return isinstance(value, FunctionType) and asks_models(value.__code__)
-
-
-def _value_of(node: ast.expr, module: ModuleType) -> Any:
-    """Give what a name in a file stands for, or an attribute of that; None if it is no such."""
-    if isinstance(node, ast.Name):
-        return vars(module).get(node.id, getattr(builtins, node.id, None))
-    if isinstance(node, ast.Attribute):
-        owner = _value_of(node.value, module)
-        if isinstance(owner, ModuleType):
-            return vars(owner).get(node.attr)
-        found = inspect.getattr_static(owner, node.attr, None) if owner is not None else None
-        return getattr(found, "__func__", found)
-    return None

@@ -11,7 +11,7 @@ import functools
 import sysconfig
 from enum import Enum
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 
 _HERE = str(Path(__file__).parent)
 _INSTALLED = tuple(str(Path(sysconfig.get_path(name))) for name in ("purelib", "platlib"))
@@ -104,6 +104,12 @@ def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
 def asks_models(code: CodeType) -> bool:
     """Tell whether code is streamproof's, and asks what models answer: no model is made of it."""
     return _is_of_a_tool(code.co_filename)
+
+
+def is_of_tools(module: ModuleType) -> bool:
+    """Tell whether a module is streamproof's, and asks models; the language itself is none."""
+    file = getattr(module, "__file__", None) or ""
+    return _is_of_a_tool(file) or Path(file).parent == Path(_HERE)
 
 
 @functools.cache

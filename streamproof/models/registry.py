@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -295,7 +297,9 @@ def _streamproof(name: str) -> ModuleType:
 def _import_file(name: str) -> ModuleType:
     path = Path(name).resolve()
     # A file's name need not be free as a module's: two models may both be called model.py.
-    key = f"streamproof_file_{path.stem}_{abs(hash(str(path))):x}"
+    # The name is the same in every process: a model may ask for its `__name__`.
+    digest = hashlib.blake2b(str(path).encode(), digest_size=8).hexdigest()
+    key = f"streamproof_file_{path.stem}_{digest}"
     if key in sys.modules:
         return sys.modules[key]
     if not path.is_file():
@@ -308,6 +312,7 @@ def _import_file(name: str) -> ModuleType:
     assert spec.loader is not None  # the file ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: dataclasses look their module up
+    _require_own_neighbours(path)
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))  # a model may be written in several files side by side
     try:
@@ -319,3 +324,57 @@ def _import_file(name: str) -> ModuleType:
             f"Try: python {name}"
         ) from error
     return module
+
+
+def _require_own_neighbours(path: Path) -> None:
+    """Refuse a file that imports a neighbour of which another module has the name.
+
+    Raises
+    ------
+    UnreadableModel : if there is one; it names both files
+    """
+    waiting, seen = [path], set[Path]()
+    while waiting:
+        file = waiting.pop()
+        seen.add(file)
+        for name in _imported_names(file):
+            places = (path.parent / f"{name}.py", path.parent / name / "__init__.py")
+            beside = next((place for place in places if place.is_file()), None)
+            if beside is None or beside in seen:
+                continue
+            waiting.append(beside)
+            loaded = _file_of(name)
+            if loaded is not None and loaded != beside:
+                raise UnreadableModel(
+                    f"{file} imports {name}, and beside it stands {beside}, but {loaded} has the "
+                    "same name and would be imported. The model would be another one than where "
+                    f"its directory comes first. Rename {beside.name}, and the import"
+                )
+
+
+def _imported_names(file: Path) -> set[str]:
+    """List the first parts of the names of modules that a file imports."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return set()  # which running it tells
+    nodes = list(ast.walk(tree))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [
+        node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
+    return {name.partition(".")[0] for name in names}
+
+
+def _file_of(name: str) -> Path | None:
+    """Find the file of a module that Python would import now; None if there is none."""
+    if name in sys.builtin_module_names:
+        return Path(name)
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    origin = None if spec is None else spec.origin
+    return None if origin is None else Path(origin).resolve()

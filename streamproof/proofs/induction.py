@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -13,10 +14,12 @@ import z3
 
 from streamproof.checker.constants import look_at_sizes
 from streamproof.checker.elsewhere import require_same_elsewhere
+from streamproof.checker.evident import is_evident_class
 from streamproof.checker.prefix import stop_loading
 from streamproof.lang import expr as ex
 from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.claims import require_claims
+from streamproof.lang.errors import WrongDefinition
 from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
 from streamproof.lang.model import Model, Role
@@ -34,8 +37,8 @@ from streamproof.proofs.cti import (
 from streamproof.proofs.empty import without_elements
 from streamproof.proofs.invariant import Invariant, named
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, obligations
-from streamproof.proofs.premises import untried_premises
-from streamproof.proofs.to_z3 import OpenTranslator
+from streamproof.proofs.premises import ask, untried_premises
+from streamproof.proofs.to_z3 import NotProvable, OpenTranslator
 from streamproof.translation import TranslationReport, validate_invariant
 
 EXPLAINED_MAX = 8
@@ -214,6 +217,12 @@ def _look_at_model(cls: type[Model[Any]]) -> None:
     require_as_first_asked(cls)
     require_pure(cls)
     look_at_sizes(cls)
+    if not cls.sizes and not is_evident_class(cls):  # type: ignore[arg-type] # a class does hash
+        raise WrongDefinition(
+            f"{cls.__name__} names no size, so no other process can be asked whether its methods "
+            "answer alike there, and its code does not show it. A proof might hold in this process "
+            'alone. Name a size: sizes = {"default": {...}}, with the arguments of `sized`'
+        )
     for size in [*cls.sizes.values()][:1]:  # what differs in a class differs in each size
         require_same_elsewhere(at_size(cls, size))
 
@@ -254,11 +263,12 @@ def _explained(theory: Theory, outcome: Outcome, reach: Reach, rlimit: int) -> O
 def vacuous_parts(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:
     """Say what is proven of nothing: a proof with such a part is no proof."""
     traced = theory.traced
-    found = [
-        f"{path} is never enabled under the invariant"
-        for path, command in theory.paths()
-        if not _satisfiable(theory, (*theory.assumed, *command.guard), command.parameters)
-    ]
+    found = []
+    for path, command in theory.paths():
+        premises = (*theory.assumed, *command.guard)
+        if not _satisfiable(theory, premises, command.parameters):
+            how = "never enabled" if _is_impossible(premises) else "not known to be enabled"
+            found.append(f"{path} is {how} under the invariant")
     # A guard that simplifies to False leaves no path at all, and so no obligation to fail.
     cls = theory.invariant.model_class
     happening = {command.name for command in traced.commands}
@@ -297,7 +307,16 @@ def _vacuous_lemmas(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str,
 def _satisfiable(
     theory: Theory, premises: tuple[ex.Expr, ...], parameters: tuple[Var, ...]
 ) -> bool:
-    return any(
-        find_instance(Question(theory.traced, premises, parameters, size)) is not None
-        for size in SIZES
-    )
+    """Tell whether some state satisfies premises: a small one, or any that Z3 finds."""
+    questions = (Question(theory.traced, premises, parameters, size) for size in SIZES)
+    if any(find_instance(question) is not None for question in questions):
+        return True
+    with suppress(NotProvable):
+        return bool(ask(premises, RLIMIT) == z3.sat)
+    return False
+
+
+def _is_impossible(premises: tuple[ex.Expr, ...]) -> bool:
+    with suppress(NotProvable):
+        return bool(ask(premises, RLIMIT) == z3.unsat)
+    return False

@@ -61,15 +61,21 @@ def _questions(
 
 
 def _has_instance(theory: Theory, premises: tuple[Expr, ...], parameters: tuple[Var, ...]) -> bool:
-    answer = _ask(premises, RLIMIT // 100)
+    answer = ask(premises, RLIMIT // 100)
     if answer == z3.unknown:
         if find_instance(Question(theory.traced, premises, parameters, SIZE)) is not None:
             return True
-        answer = _ask(premises, RLIMIT)
+        answer = ask(premises, RLIMIT)
     return bool(answer != z3.unsat)
 
 
-def _ask(premises: tuple[Expr, ...], rlimit: int) -> z3.CheckSatResult:
+def ask(premises: tuple[Expr, ...], rlimit: int) -> z3.CheckSatResult:
+    """Ask Z3 whether some state, of any size, satisfies premises.
+
+    Raises
+    ------
+    NotProvable : if they count the elements of a domain
+    """
     translator = OpenTranslator()
     solver = z3.Solver(ctx=translator.context)
     solver.set("rlimit", rlimit)

@@ -108,9 +108,6 @@ class Started(Model[State]):
         return True
 
 
-Many = dataclass(frozen=True)(type("Many", (Started,), {n: act(way) for n, way in WAYS.items()}))
-
-
 @dataclass(frozen=True)
 class Pure(Started):
     """Cannot be traced, and is the same everywhere, though its fields and states hold sets."""

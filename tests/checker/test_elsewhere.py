@@ -22,6 +22,7 @@ from streamproof.lang import Domain, Map
 from streamproof.lang.impure import ImpureModel
 from streamproof.models import registry
 from streamproof.models.verdict import Status
+from tests.checker import elsewhere_many
 from tests.checker import elsewhere_models as models
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def file_of(directory: Path, text: str, name: str = "model.py") -> Path:
 
 
 def test_each_way_to_see_hashes_or_addresses_differs_between_processes():
-    request = request_for(models.Many())
+    request = request_for(elsewhere_many.Many())
     written = [told for told, _ in elsewhere._written(request)]
     assert len(written) == len(elsewhere.SEEDS)
     about_the_first = [told[1].answers for told in written]
@@ -305,7 +306,7 @@ def test_no_protocol_pays_for_it(name):
     assert is_evident(registry.choose(name).model)
 
 
-@pytest.mark.parametrize("kind", [models.Traced, models.Many, models.Steps])
+@pytest.mark.parametrize("kind", [models.Traced, elsewhere_many.Many, models.Steps])
 def test_what_could_differ_is_not_evident(kind):
     assert not is_evident(kind())
 

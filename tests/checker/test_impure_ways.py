@@ -14,6 +14,7 @@ import ctypes
 import email.utils
 import functools
 import gc
+import importlib
 import io
 import itertools
 import linecache
@@ -88,25 +89,9 @@ class ByHash:
         return hash("a") % 2
 
 
-class Keeps:
-    def __init__(self) -> None:
-        self.kept = lambda: time.time()
-
-
-class Slotted:
-    __slots__ = ("count",)
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __eq__(self, _other: object) -> bool:
-        self.count += 1
-        return self.count > 1_000
-
-    __hash__ = object.__hash__
-
-
-TIMED, DESCRIBED, ANY_NAME, SLOTTED, KEEPS = Timed(), Described(), AnyName(), Slotted(), Keeps()
+TIMED, DESCRIBED, ANY_NAME = Timed(), Described(), AnyName()
+APART = importlib.import_module("tests.checker.made_apart")
+SLOTTED, KEEPS = APART.SLOTTED, APART.KEEPS
 
 
 @functools.cache

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -209,3 +211,33 @@ def test_a_model_may_be_written_in_files_that_stand_side_by_side(tmp_path, monke
         assert check(registry.load(str(file)).main()).verdict.status is Status.EXHAUSTED
     finally:
         sys.modules.pop("a_neighbour_of_this_test", None)
+
+
+def test_a_model_s_file_has_the_same_name_in_every_process(tmp_path):
+    file = tmp_path / "named.py"
+    file.write_text(f"{HEAD}\nMODEL = Up\n")
+    program = (
+        "import sys; from streamproof.models import registry; "
+        "print(type(registry.load(sys.argv[1]).main()).__module__)"
+    )
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(file)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("name", ["statistics", "queue"])
+def test_a_neighbour_with_the_name_of_another_module_is_refused(tmp_path, name):
+    (tmp_path / f"{name}.py").write_text("LIMIT = 3\n")
+    (tmp_path / "model.py").write_text(f"from {name} import LIMIT\n{HEAD}")
+    with pytest.raises(UnreadableModel, match=rf"imports {name}, and beside it.* Rename {name}.py"):
+        registry.load(str(tmp_path / "model.py"))
+    (tmp_path / "other.py").write_text(f"{HEAD}\nMODEL = Up\n")
+    assert registry.load(str(tmp_path / "other.py")).main.__name__ == "Up"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from streamproof.lang import Untraceable, implies, require
+from streamproof.lang import Untraceable, WrongDefinition, implies, require
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.verdict import Undetermined
+from streamproof.models.verdict import Proved, Undetermined
 from streamproof.proofs.find import UnknownInvariant, find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
@@ -134,3 +134,56 @@ def test_an_invariant_of_another_model_than_the_files_is_refused(tmp_path):
 def test_a_start_that_never_is_ends_the_proof():
     with pytest.raises(Untraceable, match="it is @init, which always gives a state"):
         prove(Invariant(NoStart, (is_off,)))
+
+
+@dataclass(frozen=True)
+class Count:
+    n: int
+
+
+@dataclass(frozen=True)
+class Expires(Model[Count]):
+    """An action that is possible where a number is large: no small state shows it."""
+
+    @init
+    def start(self) -> Count:
+        return Count(0)
+
+    @action
+    def tick(self, s: Count) -> Count:
+        require(s.n < 1_000)
+        return Count(s.n + 1)
+
+    @action
+    def expire(self, s: Count) -> Count:
+        require(s.n == 1_000)
+        return Count(0)
+
+    @always
+    def small(self, s: Count) -> bool:
+        return s.n <= 1_000
+
+
+def in_range(_m: Expires, s: Count) -> bool:
+    return 0 <= s.n <= 1_000
+
+
+def test_an_action_that_large_numbers_alone_enable_is_not_called_impossible():
+    report = prove(Invariant(Expires, (in_range,)))
+    assert report.vacuous == ()
+    assert isinstance(report.verdict, Proved)
+
+
+LETTERS = frozenset("abc")
+
+
+class OfNoSize(Expires):
+    @always
+    def small(self, s: Count) -> bool:
+        return s.n <= 1_000 and len(LETTERS) == 3
+
+
+def test_a_model_without_a_size_that_could_differ_elsewhere_is_refused():
+    assert OfNoSize.sizes == {}
+    with pytest.raises(WrongDefinition, match="OfNoSize names no size.*no other process"):
+        prove(Invariant(OfNoSize, (in_range,)))

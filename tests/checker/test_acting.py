@@ -1,0 +1,108 @@
+"""A clock has no part in what a model is made of, whatever statement would let it in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamproof.checker import check
+from streamproof.lang.impure import ImpureModel
+from streamproof.models import registry
+from streamproof.models.verdict import Status
+
+MODEL = """
+from dataclasses import dataclass
+from streamproof.lang import Model, action, always, final, init, require
+
+@dataclass(frozen=True)
+class State:
+    n: int
+
+class M(Model[State]):
+    sizes = {"default": {}}
+
+    @init
+    def start(self) -> State:
+        return State(0)
+
+    @action
+    def go(self, s: State) -> State:
+        require(s.n < 3)
+        return State(s.n + 1)
+
+    @final
+    def end(self, s: State) -> bool:
+        return s.n == 3
+
+    @always
+    def small(self, s: State) -> bool:
+        return s.n < LIMIT[0]
+"""
+CLOCK = "import time\ndef clock():\n    return int(time.time()) // 10**9 + 8\n"
+FILL = f"{CLOCK}LIMIT = []\ndef fill(*_):\n    LIMIT.append(clock())\n"
+ACTING = {
+    "a call": f"{FILL}fill()\n",
+    "a decorator": f"{FILL}@fill\ndef unused(): ...\n",
+    "a lambda that decorates": f"{FILL}@lambda f: f()\ndef unused():\n    fill()\n",
+    "an alias": f"{CLOCK}LIMIT = []\nSAME = LIMIT\nSAME.append(clock())\n",
+    "an annotation": f"{FILL}x: fill() = 1\n",
+    "an assertion": f"{FILL}assert fill() is None\n",
+    "the body of a class": f"{FILL}class Unused:\n    fill()\n",
+    "a base class": f"{FILL}class Unused(fill() or object): ...\n",
+    "a comprehension": f"{FILL}[fill() for _ in range(1)]\n",
+    "a default value": f"{FILL}def unused(x=fill()): ...\n",
+    "an annotation of a function": f"{FILL}def unused(x: fill()): ...\n",
+    "an error that is caught": f"{CLOCK}try:\n    raise KeyError(clock())\n"
+    "except KeyError as e:\n    LIMIT = e.args\n",
+    "an attribute of a function": f"{CLOCK}def f(): ...\ndef st():\n    f.v = clock()\nst()\n"
+    "LIMIT = [f.v]\n",
+    "a global in a function": f"{CLOCK}LIMIT = [9]\ndef st(x):\n    global LIMIT\n"
+    "    LIMIT = [x]\nst(clock())\n",
+    "an item of globals()": f"{CLOCK}globals()['LIMIT'] = [clock()]\n",
+    "an update of globals()": f"{CLOCK}globals().update(LIMIT=[clock()])\n",
+    "a thread": f"{FILL}from threading import Thread\nt = Thread(target=fill)\nt.start()\n",
+    "a name that a condition binds": f"{CLOCK}if (now := clock()) > 0:\n    LIMIT = [now]\n",
+    "a match": f"{FILL}match fill():\n    case _: ...\n",
+    "a function of a library": f"{FILL}UNUSED = list(map(fill, [1]))\n",
+    "an object that is made": f"{FILL}class Filler:\n    def __init__(self):\n        fill()\n"
+    "UNUSED = Filler()\n",
+}
+HARMLESS = {
+    "a moment that nothing uses": "import time\nSTARTED = time.time()\nLIMIT = [9]\n",
+    "what a file does as a program": f"{FILL}LIMIT = [9]\nif __name__ == '__main__':\n    fill()\n",
+    "a function that is not called": f"{FILL}LIMIT.append(9)\n",
+    "what is made plainly": "LIMIT = sorted([9, 10])\nTEXT = ', '.join(map(str, LIMIT))\n",
+}
+
+
+def checked(place: Path, text: str) -> Status:
+    file = place / "model.py"
+    file.write_text(text + MODEL, encoding="utf-8")
+    return check(registry.load(str(file)).main()).verdict.status
+
+
+@pytest.mark.parametrize("way", ACTING.values(), ids=ACTING)
+def test_a_clock_in_what_acts_as_a_file_is_loaded_is_refused(tmp_path: Path, way: str) -> None:
+    with pytest.raises(ImpureModel, match="uses time, and the model is made of it"):
+        checked(tmp_path, way)
+
+
+@pytest.mark.parametrize("way", HARMLESS.values(), ids=HARMLESS)
+def test_what_makes_nothing_of_the_model_is_not_refused(tmp_path: Path, way: str) -> None:
+    assert checked(tmp_path, way) is Status.EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    "neighbour",
+    [f"{FILL}fill()\n", f"{CLOCK}LIMIT = [clock()]\n", f"{FILL}"],
+    ids=["it acts", "it binds", "it is called"],
+)
+def test_a_clock_in_a_neighbour_is_refused(
+    tmp_path: Path, neighbour: str, request: pytest.FixtureRequest
+) -> None:
+    name = f"acting_neighbour_{request.node.callspec.id.replace(' ', '_')}"
+    (tmp_path / f"{name}.py").write_text(neighbour, encoding="utf-8")
+    used = f"import {name}\n{name}.fill()\n" if neighbour == FILL else ""
+    with pytest.raises(ImpureModel, match="uses time, and the model is made of it"):
+        checked(tmp_path, f"{used}from {name} import LIMIT\n")
