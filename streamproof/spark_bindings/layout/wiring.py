@@ -46,7 +46,7 @@ class Query:
     trigger_interval_ms : how often it looks for new commits; 0 looks without a pause
     commits_per_batch_max : commits of each input that one batch takes at most
     rows_per_batch_max : rows of each input after which a batch ends, at a commit; None is no limit
-    replicas : 2 runs it as a pair of copies, by `streamproof run`; see docs/hot-standby.md
+    replicas : 2 runs it as a pair of copies, by `streamproof run`; see docs/how-to/hot-standby.md
     partitions, partition_by : with replicas, how many pairs share its work, and the column of all
         inputs by whose value they do: its *key*
     partition_bounds : where the range of keys of each partition but the first begins, ascending;
