@@ -18,7 +18,7 @@ from streamproof.models.verdict import Proved
 from streamproof.proofs.induction import prove
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference/language.md", "explanation/from-tla.md")
+PAGES = ("reference/language.md", "explanation/from-tla.md", "how-to/write-a-protocol.md")
 """Patterns below `docs/`, such as `tutorial/*.md`, of the pages whose fences are run."""
 FENCE = re.compile(
     r"^(?:<!-- *(?P<mark>not run|raises): *(?P<told>.*?) *-->\n+)?```python *\n(?P<text>.*?)^```",

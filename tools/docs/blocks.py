@@ -74,7 +74,8 @@ def filled(markdown: str, protocol: str) -> str:
 
     Parameters
     ----------
-    protocol : of the page; empty if it is about none
+    markdown : the page
+    protocol : that it is about; empty if it is about none
 
     Raises
     ------

@@ -16,6 +16,12 @@ from tools.docs.tables import ROOT, paragraphs
 BASE = "StreamproofError"
 MESSAGES_MAX = 4
 """How many messages of a class are listed; the others are like them."""
+NAMES = (ast.Name, ast.Attribute)
+INTRODUCTION = (
+    "Every error of streamproof derives from `StreamproofError`, and from a built-in error of its "
+    "kind. A message has three parts: the fact with its values, the reason why it matters, and the "
+    "next command or line to write. In the messages below `…` stands for a value."
+)
 WORDS_MIN = 3
 """Spaces in a text that is taken for a message, and not for a name."""
 ROOMS = {
@@ -84,10 +90,7 @@ def page() -> str:
     lines = [
         "# Errors",
         "",
-        "Every error of streamproof derives from `StreamproofError`, and from the built-in error "
-        "that a caller would expect. A message has three parts: the fact with its values, the "
-        "reason why it matters, and the next command or line to write. In the messages below `…` "
-        "stands for a value.",
+        INTRODUCTION,
     ]
     for chapter in dict.fromkeys((*ROOMS.values(), OTHERS)):
         lines += ["", f"## {chapter}"]
@@ -141,8 +144,8 @@ def _messages(trees: Iterable[ast.Module]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args:
-                name = ast.unparse(node.func).rpartition(".")[2]
+            if isinstance(node, ast.Call) and node.args and isinstance(node.func, NAMES):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 text = _text(node.args[0])
                 if text.count(" ") >= WORDS_MIN:
                     found.setdefault(name, []).append(text)

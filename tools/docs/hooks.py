@@ -30,8 +30,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages and pictures that are made."""
     made = root_pages()
-    made |= {"reference/cli.md": cli_reference.page(), "reference/errors.md": errors_reference.page()}
-    made |= {api_reference.page_of(name): api_reference.page(name) for name in api_reference.packages()}
+    made |= {
+        "reference/cli.md": cli_reference.page(),
+        "reference/errors.md": errors_reference.page(),
+    }
+    made |= {
+        api_reference.page_of(name): api_reference.page(name) for name in api_reference.packages()
+    }
     texts = {f"docs/{file.src_uri}": file.content_string for file in files.documentation_pages()}
     texts |= {path: _root_text(path) for path in links.ROOT_PAGES if path.endswith(".md")}
     made |= {links.page_of(path): links.source_page(path) for path in links.linked_sources(texts)}
@@ -61,7 +66,9 @@ def root_pages() -> dict[str, str]:
     }
     lines = ["# Decisions", "", "Each page states a question, the choice, the numbers, and the"]
     lines += ["facts that would change the choice.", ""]
-    lines += [f"* [{title}]({PurePosixPath(path).name})" for path, title in sorted(_decisions().items())]
+    lines += [
+        f"* [{title}]({PurePosixPath(path).name})" for path, title in sorted(_decisions().items())
+    ]
     return made | {"decisions/index.md": "\n".join(lines) + "\n"}
 
 

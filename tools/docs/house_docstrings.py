@@ -22,11 +22,10 @@ HEAD = re.compile(r"^(?P<names>\*{0,2}\w[\w.*, ]*?) : (?P<text>.*)$")
 
 def as_numpydoc(docstring: str) -> str:
     """Put names and descriptions of parameters, attributes and errors on lines of their own."""
-    lines, section = [], ""
-    previous = ""
+    lines, section, previous = [], "", ""
     for line in docstring.splitlines():
-        if line and not line.strip("-"):
-            section = previous
+        if not line.strip("-"):  # a rule begins a section, an empty line ends it
+            section = previous if line else ""
         head = HEAD.match(line) if section in SECTIONS else None
         if head:
             lines += [head["names"], f"    {head['text']}"]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.models.permission import Phase
 from streamproof.models.source_log import Kind as Entered
 from streamproof.protocols.dpc import Condition
+from streamproof.protocols.permission import Phase
 from tools.docs.spacetime import Drawing, Kind
 
 
@@ -70,7 +70,7 @@ def sunion(d: Drawing, step: Seen) -> None:
     """What each replica reads from which stream, and what it emits."""
     s, t = step.before, step.after
     match step.name, step.arguments:
-        case ("read" | "overtake"), (r, e):
+        case (("read" | "overtake"), (r, e)):
             written, stream = s.logs[e], step.model.stream[e]
             if written.kind is Entered.TUPLE:
                 text = f"tuple, bucket {written.bucket}"
@@ -174,7 +174,7 @@ def permission(d: Drawing, step: Seen) -> None:
     s, t = step.before, step.after
     received = {"receive_request": "request", "receive_release": "release"}
     match step.name, step.arguments:
-        case ("receive_request" | "receive_release"), (r, q):
+        case (("receive_request" | "receive_release"), (r, q)):
             d.receive((received[step.name], r, q), q)
         case "receive_grant", (r, q):
             d.receive(("grant", q, r), r)
@@ -194,7 +194,7 @@ def permission(d: Drawing, step: Seen) -> None:
         if before is not after and t.up[r]:
             d.mark(r, "done" if after is Phase.IDLE else after.name)
     match step.name, step.arguments:
-        case ("ask" | "give"), (r, q) if r == q:
+        case (("ask" | "give"), (r, q)) if r == q:
             d.mark(q, "asks itself" if step.name == "ask" else "grants itself")
         case _:
             pass
@@ -213,7 +213,7 @@ def subscription(d: Drawing, step: Seen) -> None:
             d.send(("ask", to), to, u, text, Kind.CONTROL)
         case "answer", (to,):
             d.receive(("ask", to), t.connections[to].source)
-        case ("send_undo" | "send_stable" | "send_tentative"), (to, x):
+        case (("send_undo" | "send_stable" | "send_tentative"), (to, x)):
             source, text = s.connections[to].source, step.name.removeprefix("send_")
             key = (to, source, s.connections[to].sent, x)
             d.send(key, source, to, text.upper() if text == "undo" else text)

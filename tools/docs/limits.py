@@ -15,7 +15,11 @@ LIMITS = (
     ("spark_bindings/layout/snapshot_files.py", "_SNAPSHOTS_MAX", "snapshots of one pipeline"),
     ("spark_bindings/channels/source.py", "COMMITS_MAX", "commits of one batch, by default"),
     ("spark_bindings/channels/producers.py", "SEQUENCE_MAX", "sequence number of an append"),
-    ("spark_bindings/standby/throttle.py", "TURNS_AHEAD_MAX", "turns of a primary ahead of its twin"),
+    (
+        "spark_bindings/standby/throttle.py",
+        "TURNS_AHEAD_MAX",
+        "turns of a primary ahead of its twin",
+    ),
     (
         "spark_bindings/standby/child_process.py",
         "SILENCE_BOUNDS_MAX",
@@ -51,7 +55,9 @@ def versions() -> str:
     rows += [(f"`{_name(text)}`", _bounds(text), "always") for text in project["dependencies"]]
     for extra, texts in project["optional-dependencies"].items():
         if extra != "dev":
-            rows += [(f"`{_name(text)}`", _bounds(text), f"`streamproof[{extra}]`") for text in texts]
+            rows += [
+                (f"`{_name(text)}`", _bounds(text), f"`streamproof[{extra}]`") for text in texts
+            ]
     return table(("package", "version", "needed for"), rows)
 
 
@@ -61,7 +67,11 @@ def settings() -> str:
 
     required = session.REQUIRED_SETTINGS
     rows = [
-        (f"`{key}`", f"`{value if value.replace('.', '').isdigit() else value.rpartition('.')[2]}`", "required" if key in required else "set")
+        (
+            f"`{key}`",
+            f"`{value if value.replace('.', '').isdigit() else value.rpartition('.')[2]}`",
+            "required" if key in required else "set",
+        )
         for key, value in session.RECOMMENDED_SETTINGS.items()
     ]
     return table(("setting", "value", ""), rows)

@@ -84,7 +84,7 @@ def source_page(path: str) -> str:
 
 
 def _resolved(link: str, repository_path: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(repository_path), link))
+    return os.path.normpath(PurePosixPath(repository_path).parent / link)
 
 
 def _lines(markdown: str) -> Iterator[tuple[str, bool]]:

@@ -11,13 +11,12 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.checker import check, explore
-from streamproof.checker.counterexample import Run, replay
+from streamproof.checker import explore
+from streamproof.checker.counterexample import Run, replay, retrace
 from streamproof.lang.model import Call, Model
 from streamproof.models import registry
 from streamproof.models.mutant import Mutant
 from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Refuted
 from tools.docs.lenses import LENSES, Seen
 from tools.docs.spacetime import Drawing
 
@@ -143,9 +142,9 @@ RUNS = {
             "give copy1 place1",
         ),
         "The leader emits an output after its twin has the choice. It fails with a choice under "
-        "way. The twin finishes the log, leads, and chooses again: nobody has seen the lost choice.",
+        "way. The twin finishes the log, leads, and chooses again. Nobody saw the lost choice.",
         "FX-emitfirst",
-        "The leader emits before its twin has the choice. The twin contradicts what the client saw.",
+        "The leader emits before its twin has the choice. The twin chooses otherwise.",
     ),
     "permission": Told(
         "small",
@@ -255,11 +254,11 @@ def mutant_run(protocol: str) -> tuple[Model[Any], Run[Any], str, str]:
     """
     mutant = mutant_named(protocol, RUNS[protocol].mutant)
     model = at_size(mutant.model_class, mutant.size)
-    report = check(model, liveness=False, engine=explore)
-    verdict = report.finding(mutant.property_name).verdict
-    if not isinstance(verdict, Refuted):
+    found = explore(model)
+    names = {broken.name for broken in found.broken}
+    if found.path is None or mutant.property_name not in names:
         raise LookupError(f"{mutant.name} does not break {mutant.property_name} at {mutant.size}")
-    run = replay(model, verdict.trace.key)
+    run = retrace(model, found.path)
     command = f"streamproof mutate {protocol} --only {mutant.name}"
     claim = run.moves[-1].broken_claim
     return model, run, claim or f"{mutant.property_name} is broken", command
@@ -270,6 +269,7 @@ def drawing_of(protocol: str, model: Model[Any], run: Run[Any], outcome: str = "
 
     Parameters
     ----------
+    model, run : the model, and its run that is drawn
     outcome : what is said below the last step
     """
     lens = LENSES[protocol]

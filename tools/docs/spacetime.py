@@ -139,9 +139,7 @@ class Drawing:
             begin, _, text, kind = self._sent.pop(key)
             self.arrows.append(Arrow(begin, self.here(line), text, kind))
 
-    def deliver(
-        self, line: object, to: object, text: str, kind: Kind = Kind.MESSAGE
-    ) -> None:
+    def deliver(self, line: object, to: object, text: str, kind: Kind = Kind.MESSAGE) -> None:
         """Draw a message that arrives in the step in which it is sent."""
         self.arrows.append(Arrow(self.here(line), self.here(to), text, kind))
 
@@ -197,9 +195,9 @@ def svg(drawing: Drawing, title: str) -> str:
         _arrow(root, drawing, arrow)
     _marks(root, drawing)
     for row, text in enumerate(drawing.steps):
-        _text(root, text_x, _y(row) + 4, f"{row + 1:>2}  {text}", "step")
+        _text(root, (text_x, _y(row) + 4), f"{row + 1:>2}  {text}", "step")
     if drawing.outcome:
-        _text(root, text_x, _y(len(drawing.steps)) + 4, drawing.outcome, "bad")
+        _text(root, (text_x, _y(len(drawing.steps)) + 4), drawing.outcome, "bad")
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 
@@ -217,7 +215,7 @@ def _lines(root: ET.Element, drawing: Drawing) -> None:
     rows = len(drawing.steps)
     for line in drawing.lines:
         x = _x(drawing, line)
-        _text(root, x, 22, line, "name")
+        _text(root, (x, 22), line, "name")
         gone = {point.row for point in drawing.down if point.line == line}
         for row in range(-1, rows):
             top, bottom = (TOP - 14 if row < 0 else _y(row)), _y(row + 1)
@@ -233,8 +231,10 @@ def _cut(root: ET.Element, drawing: Drawing) -> None:
         return
     places = [(_x(drawing, point.line), _y(point.row) - 9) for point in points]
     places = [(places[0][0] - 46, places[0][1]), *places, (places[-1][0] + 46, places[-1][1])]
-    ET.SubElement(root, "polyline", {"class": "cut", "points": " ".join(f"{x},{y}" for x, y in places)})
-    _text(root, places[0][0] - 18, places[0][1] - 6, "cut", "cutname")
+    ET.SubElement(
+        root, "polyline", {"class": "cut", "points": " ".join(f"{x},{y}" for x, y in places)}
+    )
+    _text(root, (places[0][0] - 18, places[0][1] - 6), "cut", "cutname")
 
 
 def _arrow(root: ET.Element, drawing: Drawing, arrow: Arrow) -> None:
@@ -283,13 +283,13 @@ def _is_busy_to_the_right(drawing: Drawing, point: Point) -> bool:
 def _note(root: ET.Element, x: float, y: float, text: str, anchor: str = "start") -> None:
     """Write text that lines may run behind: on a halo of its own, as not all viewers paint one."""
     for kind in ("halo", "note"):
-        _text(root, x, y, text, kind, anchor)
+        _text(root, (x, y), text, kind, anchor)
 
 
 def _text(
-    root: ET.Element, x: float, y: float, text: str, kind: str, anchor: str = ""
+    root: ET.Element, at: tuple[float, float], text: str, kind: str, anchor: str = ""
 ) -> None:
-    place = {"class": kind, "x": f"{x:g}", "y": f"{y:g}", "xml:space": "preserve"}
+    place = {"class": kind, "x": f"{at[0]:g}", "y": f"{at[1]:g}", "xml:space": "preserve"}
     style = {"style": f"text-anchor: {anchor}"} if anchor else {}
     ET.SubElement(root, "text", place | style).text = text
 
