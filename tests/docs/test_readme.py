@@ -22,6 +22,7 @@ README_LINES_MAX = 120
 PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
 WORKED = ROOT / "docs/how-to/write-a-protocol.md"
 VERDICTS = ROOT / "docs/explanation/verdicts.md"
+FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 SHOWN = re.compile(r"<!-- (examples/\S+) -->\n```python\n(.*?)```", re.DOTALL)
 
 
@@ -67,7 +68,7 @@ def test_the_commands_below_it_do_what_they_are_said_to_do(command, code, said):
 
 def test_every_command_that_is_shown_exists():
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
-    code = [block for text in texts for block in re.findall(r"^```.*?^```", text, re.M | re.S)]
+    code = [block for text in texts for block in FENCE.findall(text)]
     lines = re.findall(r"^(?:\$ )?streamproof (.+)$", "\n".join(code), re.MULTILINE)
     listed = CliRunner().invoke(app, ["--help"]).output
     assert "streamproof check" in README
