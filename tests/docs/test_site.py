@@ -22,7 +22,7 @@ from streamproof.lang import StreamproofError
 from streamproof.models.registry import load
 from streamproof.proofs.find import find_invariant
 from tools.docs import api_reference, links, runs
-from tools.docs.blocks import filled
+from tools.docs.blocks import diagrams, filled
 from tools.docs.runs import RUNS
 from tools.docs.spacetime import Drawing, Kind, svg
 
@@ -165,6 +165,12 @@ def test_a_shown_run_breaks_nothing_and_a_mutant_s_run_does(protocol):
     assert killer in {broken.name for broken in broken_in_run(mutated, wrong)}
 
 
+def test_a_diagram_shows_what_happened_and_not_what_should_have():
+    right, wrong = (diagrams("dpc")[name][0] for name in ("run", "mistake"))
+    assert ">UNDO<" in right
+    assert ">UNDO<" not in wrong  # DPC-noundo
+
+
 def test_a_run_that_the_model_does_not_allow_is_refused(monkeypatch):
     told = RUNS["egress"]
     actions = ("receive copy0", *told.actions)
@@ -214,5 +220,6 @@ def test_descriptions_behind_a_colon_are_no_types():
 
     said = "F.\n\nParameters\n----------\na, b : how many\n    at most\n\nNote : none"
     assert as_numpydoc(said) == (
-        "F.\n\nParameters\n----------\na, b\n    how many\n    at most\n\nNote : none"
+        "F.\n\nParameters\n----------\na\n    how many\n    at most\nb\n    how many\n    at most"
+        "\n\nNote : none"
     )

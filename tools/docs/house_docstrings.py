@@ -12,6 +12,7 @@ own.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -21,18 +22,32 @@ HEAD = re.compile(r"^(?P<names>\*{0,2}\w[\w.*, ]*?) : (?P<text>.*)$")
 
 
 def as_numpydoc(docstring: str) -> str:
-    """Put names and descriptions of parameters, attributes and errors on lines of their own."""
-    lines, section, previous = [], "", ""
+    """Put names and descriptions of parameters, attributes and errors on lines of their own.
+
+    Names that share a description get it each: their types may differ.
+    """
+    lines: list[list[str]] = []
+    section = previous = ""
     for line in docstring.splitlines():
         if not line.strip("-"):  # a rule begins a section, an empty line ends it
             section = previous if line else ""
         head = HEAD.match(line) if section in SECTIONS else None
         if head:
-            lines += [head["names"], f"    {head['text']}"]
+            lines.append([head["names"], f"    {head['text']}"])
+        elif lines and section in SECTIONS and line.startswith("    "):
+            lines[-1].append(line)
         else:
-            lines.append(line)
+            lines.append([line])
         previous = line
-    return "\n".join(lines)
+    return "\n".join(text for item in lines for text in _each(item))
+
+
+def _each(item: list[str]) -> Iterator[str]:
+    """Repeat a description for each of its names; a line without one stays as it is."""
+    names, *described = item
+    for name in names.split(", ") if described else [names]:
+        yield name
+        yield from described
 
 
 class HouseStyle(griffe.Extension):

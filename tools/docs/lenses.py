@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.models.source_log import Kind as Entered
-from streamproof.protocols.dpc import Condition
 from streamproof.protocols.permission import Phase
 from tools.docs.spacetime import Drawing, Kind
 
@@ -105,7 +104,7 @@ def dpc(d: Drawing, step: Seen) -> None:
     sent = []
     if t.client.tail_count > s.client.tail_count:
         sent.append(f"{t.client.tail_count - s.client.tail_count} tentative")
-    if t.node.condition is Condition.STABILIZATION is not s.node.condition and s.node.tentative:
+    if t.client.tail_count < s.client.tail_count:
         sent.append("UNDO")
     if t.client.stable_count > s.client.stable_count:
         sent.append(f"{t.client.stable_count - s.client.stable_count} stable")

@@ -253,7 +253,7 @@ def _arrow(root: ET.Element, drawing: Drawing, arrow: Arrow) -> None:
         _note(root, x_end + gap, y_end + 4, f"{arrow.label} (not received)", anchor)
     else:
         # Those of the protocol close to the sender: arrows cross in the middle.
-        part = 0.3 if arrow.kind is Kind.CONTROL and y_end - y >= ROW else 0.5
+        part = 0.2 if arrow.kind is Kind.CONTROL and y_end - y >= ROW else 0.5
         middle = x + (x_end - x) * part, y + (y_end - y) * part - 4
         _note(root, *middle, arrow.label, "middle")
 
