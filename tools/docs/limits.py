@@ -16,7 +16,7 @@ LIMITS = (
     ("spark_bindings/channels/source.py", "COMMITS_MAX", "commits of one batch, by default"),
     ("spark_bindings/channels/producers.py", "SEQUENCE_MAX", "sequence number of an append"),
     (
-        "spark_bindings/standby/throttle.py",
+        "spark_bindings/processes/process_status.py",
         "TURNS_AHEAD_MAX",
         "turns of a primary ahead of its twin",
     ),
