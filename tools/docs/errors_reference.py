@@ -13,14 +13,16 @@ from pathlib import Path
 
 from tools.docs.tables import ROOT, paragraphs
 
-BASE = "StreamproofError"
+ROOTS = ("StreamproofError", "UserWarning")
+"""Classes from which public errors and warnings derive."""
 MESSAGES_MAX = 4
 """How many messages of a class are listed; the others are like them."""
 NAMES = (ast.Name, ast.Attribute)
 INTRODUCTION = (
     "Every error of streamproof derives from `StreamproofError`, and from a built-in error of its "
     "kind. A message has three parts: the fact with its values, the reason why it matters, and the "
-    "next command or line to write. In the messages below `…` stands for a value."
+    "next command or line to write. In the messages below `…` stands for a value. A class that "
+    "derives from `UserWarning` is a warning."
 )
 WORDS_MIN = 3
 """Spaces in a text that is taken for a message, and not for a name."""
@@ -62,10 +64,10 @@ class ErrorClass:
 
 
 def error_classes() -> list[ErrorClass]:
-    """List the public error classes, in the order of rooms, files and lines."""
+    """List the public classes of errors and warnings, in the order of rooms, files and lines."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in _sources()}
     classes = [(path, node) for path, tree in trees.items() for node in _classes(tree)]
-    derived, size = {BASE}, 0
+    derived, size = set(ROOTS), 0
     while len(derived) > size:
         size = len(derived)
         derived |= {node.name for _, node in classes if derived & set(_bases(node))}
