@@ -91,7 +91,7 @@ def properties(protocol: str) -> str:
         (f"`{method.name}`", KINDS[method.role], sentence(getattr(model, method.name)))
         for method in sorted(methods, key=lambda method: method.role in PROMISES)
     ]
-    return table(("property", "holds", "which says"), rows)
+    return table(("property", "holds", "meaning"), rows)
 
 
 def proof(protocol: str) -> str:
@@ -108,8 +108,8 @@ def proof(protocol: str) -> str:
     module = inspect.getmodule(invariant.conjuncts[0])
     if idea := paragraphs(inspect.getdoc(module) or "")[1:]:
         text += "\n\n".join(idea) + "\n\n"
-    text += table(("conjunct", "which says"), conjuncts)
-    return f"{text}\n\n{table(('lemma', 'which says'), lemmas)}" if lemmas else text
+    text += table(("conjunct", "meaning"), conjuncts)
+    return f"{text}\n\n{table(('lemma', 'meaning'), lemmas)}" if lemmas else text
 
 
 def rows_of(invariant: Invariant) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -129,7 +129,7 @@ def transitions(protocol: str) -> str:
             answer = ast.unparse(node.returns) if node.returns else ""
             kind = "step" if "Step" in answer else "question" if answer == "bool" else "value"
             rows.append((f"`{node.name}`", kind, first_sentence(ast.get_docstring(node) or "")))
-    return table(("function", "gives a", "which does"), rows)
+    return table(("function", "result", "purpose"), rows)
 
 
 def section(protocol: str, title: str) -> str:
