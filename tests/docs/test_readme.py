@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
@@ -73,6 +74,29 @@ def test_every_command_that_is_shown_exists():
     listed = CliRunner().invoke(app, ["--help"]).output
     assert "streamproof check" in README
     assert [line for line in lines if line.split()[0] not in listed] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_option_that_is_shown_exists(page):
+    code = "\n".join(FENCE.findall(page.read_text(encoding="utf-8")))
+    for line in re.findall(r"^(?:\$ )?streamproof (.+)$", code, re.MULTILINE):
+        words = shlex.split(line.partition(" | ")[0], comments=True)
+        assert unknown_options(words) == [], line
+
+
+def unknown_options(words: list[str]) -> list[str]:
+    """List the options of a command line that its command does not have."""
+    command = get_command(app)
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    known = {name for part in command.params for name in (*part.opts, *part.secondary_opts)}
+    shown = {word.partition("=")[0] for word in words if word.startswith("--")}
+    return sorted(shown - known - {"--help"})
+
+
+def test_an_option_that_there_is_not_is_noticed():
+    assert unknown_options(["snapshot", "prune", "x", "--keep", "3"]) == []
+    assert unknown_options(["snapshot", "prune", "x", "--keeps=3"]) == ["--keeps"]
 
 
 def test_every_verdict_is_explained():
