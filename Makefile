@@ -6,11 +6,11 @@ RUN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # Compiled modules are kept, or each of many processes would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
-FILES := streamproof tests examples benchmarks
+FILES := streamproof tests examples benchmarks tools
 
 WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli fuzz golden lang models mutation proofs protocols translation)
 
-.PHONY: verify test test-slow test-sixth mutation lint golden format
+.PHONY: verify test test-slow test-sixth mutation lint golden format docs docs-serve
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -36,6 +36,14 @@ lint: $(INSTALLED)  ## style, types and layers
 
 golden: $(INSTALLED)  ## write the golden counts anew and show what moved
 	$(RUN)/python -m tests.golden.write
+
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(INSTALLED)  ## build the documentation's site into build/site; any warning is an error
+	$(RUN)/python -m mkdocs build --strict
+
+docs-serve: export NO_MKDOCS_2_WARNING := 1
+docs-serve: $(INSTALLED)  ## serve the site on this machine, and build it again at each change
+	$(RUN)/python -m mkdocs serve
 
 format: $(INSTALLED)  ## lay out the code
 	$(RUN)/ruff format $(FILES)

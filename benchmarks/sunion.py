@@ -33,7 +33,7 @@ from streamproof.spark_bindings import spark_session
 
 WARM_UP_BATCHES = 2
 SETTINGS = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
-"""Of the session, so of all ways: docs/merging-streams.md says when they fit."""
+"""Of the session, so of all ways: docs/how-to/merging-streams.md says when they fit."""
 GOALS = {"pass_packed": 0.8, "pass_rows": 3.0}
 """What sunion's rows a second are to be, as a multiple of another way's."""
 SHARE_MAX, RECOVERY_MAX = 0.05, 2.0

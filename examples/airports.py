@@ -12,7 +12,7 @@
 A few results are tentative outside the stall too: an airport without a departure for longer than
 the delay is as silent as one that stalls.
 
-What a Spark user needs to know of it is in `docs/merging-streams.md`.
+What a Spark user needs to know of it is in `docs/how-to/merging-streams.md`.
 """
 
 from __future__ import annotations

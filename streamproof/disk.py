@@ -1,7 +1,8 @@
 """Files that outlive a crash: written through to the disk, and replaced in one step.
 
 A write is on the disk once its file is synced, and a name once its directory is. Until then either
-may be lost with the power, in any order. `docs/crashes.md` tells what else is assumed of a disk.
+may be lost with the power, in any order. `docs/how-to/crashes.md` tells what else is assumed of a
+disk.
 """
 
 from __future__ import annotations

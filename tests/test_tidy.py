@@ -25,7 +25,8 @@ PACKAGE = sorted((ROOT / "streamproof").rglob("*.py"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
-EVERYTHING = [*PACKAGE, *EXAMPLES, *TESTS, *BENCHMARKS]
+TOOLS = sorted((ROOT / "tools").rglob("*.py"))
+EVERYTHING = [*PACKAGE, *EXAMPLES, *TESTS, *BENCHMARKS, *TOOLS]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -139,12 +140,12 @@ def test_what_is_unfinished_has_an_issue(path):
         assert unfinished(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+@pytest.mark.parametrize("path", [*PACKAGE, *TOOLS], ids=name_of)
 def test_everything_public_is_documented(path):
     assert undocumented(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+@pytest.mark.parametrize("path", [*PACKAGE, *TOOLS], ids=name_of)
 def test_a_parameters_section_names_parameters(path):
     assert incomplete_parameters(path.read_text(encoding="utf-8")) == []
 

@@ -2,7 +2,7 @@
 
 A certificate is a file that `streamproof certify` writes. It is read as a file: a Spark driver
 loads neither the prover nor the checker. What a certificate does not cover is listed in
-docs/certificate.md.
+docs/how-to/certificate.md.
 """
 
 from __future__ import annotations

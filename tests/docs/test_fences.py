@@ -1,11 +1,16 @@
 """Every Python example of a page runs: its fences, from top to bottom, are one module.
 
+Pages that need Spark or files of their own are read alone: their fences are Python, and import what
+there is.
+
 A comment in front of a fence says what else may become of it: `<!-- not run: why -->` leaves it
 out, and `<!-- raises: Name -->` wants an error whose class, or one of its bases, has this name.
 """
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import sys
 from dataclasses import dataclass
@@ -18,7 +23,7 @@ from streamproof.models.verdict import Proved
 from streamproof.proofs.induction import prove
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference/language.md", "explanation/from-tla.md")
+PAGES = ("reference/language.md", "explanation/from-tla.md", "how-to/write-a-protocol.md")
 """Patterns below `docs/`, such as `tutorial/*.md`, of the pages whose fences are run."""
 FENCE = re.compile(
     r"^(?:<!-- *(?P<mark>not run|raises): *(?P<told>.*?) *-->\n+)?```python *\n(?P<text>.*?)^```",
@@ -103,6 +108,33 @@ def test_the_fences_of_a_page_run_and_its_invariant_is_proven(path, tmp_path, mo
 @pytest.mark.parametrize("pattern", PAGES)
 def test_a_pattern_names_a_page(pattern):
     assert paths_of(pattern)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"],
+    ids=lambda path: str(path.relative_to(DOCS.parent)),
+)
+def test_what_a_page_shows_is_python_and_imports_what_there_is(path):
+    for fence in fences_of(path.read_text(encoding="utf-8")):
+        assert unknown_imports(ast.parse(fence.padded, str(path))) == []
+
+
+def unknown_imports(tree: ast.Module) -> list[str]:
+    """List names that are imported from streamproof, and are not there."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return [
+        f"{node.module}.{name.name}"
+        for node in imports
+        if (node.module or "").startswith("streamproof")
+        for name in node.names
+        if not hasattr(importlib.import_module(node.module or ""), name.name)
+    ]
+
+
+def test_an_import_of_what_there_is_not_is_noticed():
+    text = "from streamproof.lang import Model, Nonsense\nfrom elsewhere import x\n"
+    assert unknown_imports(ast.parse(text)) == ["streamproof.lang.Nonsense"]
 
 
 FINE = "```python\nn = 1\n```\n\n```python\nassert n == 1\n```\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "merging-streams.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/merging-streams.md").read_text(encoding="utf-8")
 
 
 _SHOWN = re.search(

@@ -34,7 +34,7 @@ class OutputMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """A query with a standby copy, run by `streamproof run`; see docs/hot-standby.md.
+    """A query with a standby copy, run by `streamproof run`; see docs/how-to/hot-standby.md.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Workload:
 
 
 SPARK_S_OWN = frozenset({"EngineRefused", "LostFiles"})
-"""Spark does not go on without the newest state, which it does not sync: see docs/crashes.md."""
+"""Spark refuses an older state than the newest, and syncs none: see docs/how-to/crashes.md."""
 
 
 WORKLOADS = {

@@ -1,4 +1,4 @@
-"""A merge may be an input of another one, as docs/merging-streams.md writes it."""
+"""A merge may be an input of another one, as docs/how-to/merging-streams.md writes it."""
 
 from __future__ import annotations
 
