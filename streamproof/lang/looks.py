@@ -103,6 +103,9 @@ def _instructions(code: CodeType) -> Iterator[Doubt]:
     for instruction, line in _lines(code):
         name = instruction.argval
         match instruction.opname:
+            case "IS_OP" if _is_truth(before):
+                what = "it compares with True or False by identity: `is`, or a literal in a `case`"
+                yield Doubt(line, what, "Write a guard: case Node(voted=v) if not v")
             case "IS_OP" if not _is_none(before):
                 what = "it compares by identity (is, is not), which is never true of a symbolic"
                 yield Doubt(line, f"{what} value", _BY_EQUALITY)
@@ -133,6 +136,14 @@ def _is_none(instruction: dis.Instruction | None) -> bool:
     return instruction is not None and (instruction.opname, instruction.argval) == (
         "LOAD_CONST",
         None,
+    )
+
+
+def _is_truth(instruction: dis.Instruction | None) -> bool:
+    return (
+        instruction is not None
+        and instruction.opname == "LOAD_CONST"
+        and isinstance(instruction.argval, bool)
     )
 
 
