@@ -79,6 +79,7 @@ MERGE_CHECKPOINT: Kinds = {
     **SPARK,
     r"streamproof_merge\.json": Kind.OBJECT,
     r"streamproof_table\.json": Kind.OBJECT,
+    r"streamproof_inputs\.json": Kind.OBJECT,
     r"streamproof_late_table\.json": Kind.OBJECT,
     r"streamproof_batches/\d+\.json": Kind.OBJECT,
 }
