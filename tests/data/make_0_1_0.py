@@ -19,7 +19,7 @@ from threading import Event, Thread
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from streamproof.spark_bindings import OutputMode, Pipeline, Query, spark_session
+from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby, spark_session
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.sunion import reconcile, sunion
@@ -72,7 +72,7 @@ def pair(path: Path) -> Pipeline:
                 "totals",
                 plan=totals,
                 output_mode=OutputMode.UPDATE,
-                replicas=2,
+                standby=Standby(),  # in 0.1.0: replicas=2
             )
         ],
     )

@@ -69,7 +69,7 @@ def test_killed_in_a_failure_and_in_its_correction(spark: SparkSession, tmp_path
     write_file(place, "ewr", EWR)
     write_file(place, "jfk", JFK[:1])
     # jfk has stalled: what ewr says comes out as tentative. The driver dies behind the table's
-    # commit, and mostly ahead of Spark's own, so that the batch is repeated; on a busy machine later.
+    # commit, and mostly ahead of Spark's own, so that the batch is repeated; later on a busy one.
     merge_driver.kill(run_until(place, lambda: counts(place)["TENTATIVE"] == 6, SHORT))
     write_file(place, "ewr", LAST["ewr"][:1])
     process = run_until(place, lambda: counts(place)["TENTATIVE"] > 6, LONG)
