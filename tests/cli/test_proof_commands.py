@@ -138,6 +138,7 @@ def test_verify_as_json_gives_what_is_printed(quick):
     [
         ({"equal": True, "rows": 10, "seconds": {"feed": 1.5}}, ExitCode.GREEN, "EQUAL"),
         ({"equal": False, "rows": 10}, ExitCode.REFUTED, "DIFFERS"),
+        ({"equal": False, "unfinished": "not finished"}, ExitCode.UNDETERMINED, "UNDETERMINED"),
         ({"missing": "it printed nothing"}, ExitCode.UNDETERMINED, "NOT RUN"),
         ({"absent": "not part of this installation"}, ExitCode.GREEN, "SKIPPED"),
     ],
@@ -164,9 +165,24 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
     assert ran("silent", "print('no json')") == {"missing": "silent.py printed no result"}
     lost = {"missing": "lost.py ended by itself with exit code 3"}
     assert ran("lost", "import sys; sys.exit(3)") == lost
+    slow = 'import sys; print(\'{"equal": false, "unfinished": "too slow"}\'); sys.exit(3)'
+    assert ran("slow", slow) == {"equal": False, "unfinished": "too slow"}
     failing = "import sys; print('{\"equal\": true}'); sys.exit(1)"
     assert ran("failing", failing)["equal"] is False
     assert ran("absent", None)["absent"].startswith("not part of this installation")
+
+
+@pytest.mark.parametrize(
+    ("ran", "remark"),
+    [
+        ({"wrong": "an output came twice"}, "an output came twice; run: python examples/it.py"),
+        ({"wrong": 1234}, "1,234 rows are wrong; run: python examples/it.py"),
+        ({"wrong": 0}, "run: python examples/it.py"),
+        ({"unfinished": "too slow"}, "too slow; run: python examples/it.py"),
+    ],
+)
+def test_the_row_of_an_example_that_is_not_equal_says_why_and_what_to_run(ran, remark):
+    assert SparkExample("it", "", "all is well").row({"equal": False, **ran}).remark == remark
 
 
 def test_what_an_example_draws_is_in_the_page(quick, monkeypatch, tmp_path):
