@@ -19,7 +19,10 @@ from streamproof.models.verdict import DEADLOCK, ExitCode
 
 def mutate(
     target: Target,
-    only: Annotated[list[str] | None, typer.Option(help="Run these mutants alone.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MUTANT", help="Run this one alone; may be given several times."),
+    ] = None,
     states_max: StatesMax = None,
     memory: Memory = None,
     *,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from streamproof.checker.reach import reach
 from streamproof.cli.check import print_counterexample
-from streamproof.cli.options import AsJson, Target
+from streamproof.cli.options import AsJson
 from streamproof.cli.render import (
     about_translation,
     console,
@@ -33,15 +33,23 @@ if TYPE_CHECKING:  # Z3 is loaded by the command that needs it
     from streamproof.proofs.induction import Outcome, ProofReport
     from streamproof.proofs.invariant import Invariant
 
+Proved: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROTOCOL",
+        help="A protocol of streamproof, or a file of your own that has an INVARIANT: path/x.py.",
+    ),
+]
 OnObligation: TypeAlias = Callable[[int, int, Obligation], None]
 
 
 def prove(
-    target: Target,
+    target: Proved,
     rlimit: Annotated[
         int,
         typer.Option(
             min=1,
+            metavar="STEPS",
             help="Z3's own steps for one obligation, and for each question in the search for an"
             " example, whatever the machine.",
         ),

@@ -19,6 +19,7 @@ from streamproof.checker.simulate import simulate as run_walks
 from streamproof.checker.walks import LENGTH_MAX, SEEDS, WALKS, OnWalks, Plan, Tally
 from streamproof.cli.check import keep_as_test, print_counterexample, title_of
 from streamproof.cli.options import (
+    ENGINES,
     AsJson,
     AsPytest,
     Settings,
@@ -45,19 +46,20 @@ def simulate(
     settings: Settings = None,
     walks: Annotated[
         int,
-        typer.Option(min=1, help="How many walks."),
+        typer.Option(min=1, metavar="N", help="How many walks."),
     ] = WALKS,
     length_max: Annotated[
-        int, typer.Option(min=1, help="Cut a walk after so many steps.")
+        int, typer.Option(min=1, metavar="STEPS", help="Cut a walk after so many steps.")
     ] = LENGTH_MAX,
     seed: Annotated[
-        int, typer.Option(min=0, max=SEEDS - 1, help="Another seed takes other walks.")
+        int, typer.Option(min=0, max=SEEDS - 1, metavar="N", help="Another seed takes other walks.")
     ] = 0,
     engine: Annotated[
         EngineName,
         typer.Option(
+            metavar=ENGINES,
             help="native compiles a model that can be traced; reference walks through any, slowly;"
-            " auto uses the native engine where it can."
+            " auto uses the native engine where it can.",
         ),
     ] = EngineName.AUTO,
     *,
