@@ -34,6 +34,7 @@ from streamproof.cli.render import (
     error_console,
     print_findings,
     print_json,
+    speed,
     status_text,
 )
 from streamproof.models.registry import Sized
@@ -125,8 +126,8 @@ def _print_tally(out: Console, report: SimulationReport) -> None:
         f"\n{tally.walks:,} of {plan.walks:,} walks; {tally.ended:,} came to an end, the others "
         f"were left after at most {plan.length_max:,} steps; the longest took {tally.longest:,}\n"
         f"{tally.steps:,} steps taken, {sum(tally.enabled):,} looked at; distinct states were not "
-        f"counted\n{report.seconds:.3f} s, of which {report.sample.seconds:.3f} s walking, "
-        f"{report.rate:,} steps a second\n"
+        f"counted\n{report.seconds:.3f} s, of which {report.sample.seconds:.3f} s walking"
+        f"{speed(report.rate, 'steps', tally.steps)}\n"
     )
 
 
