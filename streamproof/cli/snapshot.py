@@ -60,18 +60,39 @@ def take(
     while found.status is SnapshotStatus.REQUESTED and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
         found = show_snapshot(pipeline, snapshot)
+    whole = found.status is SnapshotStatus.COMPLETE
+    waiting = _not_recorded(pipeline, found)
+    is_late = wait > 0 and found.status is SnapshotStatus.REQUESTED
     if as_json:
-        print_json(_as_json(found))
+        print_json({**_as_json(found), "not_recorded": waiting})
     else:
         status = f"{found.status.value}: {found.reason}".removesuffix(": ")
+        if is_late:
+            status = (
+                f"not complete after {wait:g} s; queries that have not recorded: "
+                f"{', '.join(waiting) or 'none'}. Is the pipeline running? Start it, and the "
+                "snapshot goes on"
+            )
         console().print(
             f"snapshot {snapshot} of {pipeline} is {status}. "
             f"Run: streamproof snapshot show {pipeline} {snapshot}",
             markup=False,
             soft_wrap=True,
         )
-    whole = found.status is SnapshotStatus.COMPLETE
     return ExitCode.GREEN if whole or wait == 0 else ExitCode.UNDETERMINED
+
+
+def _not_recorded(pipeline: Path, found: Snapshot) -> list[str]:
+    """List the queries, or their partitions that run as pairs, that a snapshot waits for."""
+    from streamproof.spark_bindings.layout.directory import PipelineDirectory
+
+    directory = PipelineDirectory.at(pipeline)
+    names = [
+        name
+        for query in directory.wiring.queries
+        for name in [pair.name for pair in directory.pair_paths(query)] or [query]
+    ]
+    return [name for name in names if name not in found.states]
 
 
 def list_(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
