@@ -26,6 +26,10 @@ class UnknownStep(StreamproofError, LookupError):
     """A key or a list of actions asks for a step that the model does not allow there."""
 
 
+_NO_ASSIGNMENT = "'Map' object does not support item assignment"
+"""What Python says of it."""
+
+
 class BrokenModel(StreamproofError, RuntimeError):
     """A method of the model failed: a bug of the model, which is never taken for a false guard.
 
@@ -48,6 +52,13 @@ class BrokenModel(StreamproofError, RuntimeError):
         remedy = "Mend it, or state a guard"
         if isinstance(error, TypeError) and "unhashable type" in str(error):
             remedy = "A state is looked up by its hash: write a tuple for a list, a Map for a dict"
+        if isinstance(error, TypeError) and "'Map' object does not support item assignment" in str(
+            error
+        ):
+            remedy = (
+                "Nothing changes a map: write m.set(key, value) for m[key] = value, which gives a "
+                "changed copy, and return a state that has it"
+            )
         message = (
             f"{what} failed with {type(error).__name__}: {error}{place}. Only `require` makes a "
             f"step impossible; anything else is a bug of the model. {remedy}"

@@ -38,7 +38,7 @@ class Fate(Enum):
     OTHER_KILLER = "killed by another property"
     """So the named one was not tried, and may be too weak."""
     TOO_LONG = "killed too late"
-    """The counterexample is longer than is known to be possible."""
+    """The shortest counterexample is longer than the mutant allows."""
     ORIGINAL_FAILS = "the original fails as well"
     """So the property says nothing about the mistake."""
     UNDETERMINED = "undetermined"
@@ -211,7 +211,7 @@ def _fate(
         why = f" ({_reasons(before)})" if _reasons(before) else ""
         return Fate.UNDETERMINED, f"the original is {before.status.value}{why}, not EXHAUSTED"
     if killer is not None and len(killer.trace) > mutant.steps_max:
-        return Fate.TOO_LONG, f"{len(killer.trace)} steps, where {mutant.steps_max} suffice"
+        return Fate.TOO_LONG, _too_long(mutant, len(killer.trace))
     if killer is not None:
         return Fate.KILLED, killer.reason
     if shown is not None:
@@ -219,6 +219,16 @@ def _fate(
     if finding.verdict.status is Status.UNDETERMINED:
         return Fate.UNDETERMINED, _reasons(finding.verdict)
     return Fate.SURVIVED, f"{property_name} holds in all {mutated.counts.distinct:,} states"
+
+
+def _too_long(mutant: Mutant, steps: int) -> str:
+    found = "the run that was found" if _is_promise(mutant) else "the shortest run"  # a lasso
+    few = "1 step" if steps == 1 else f"{steps} steps"
+    right = "1 is right" if steps == 1 else f"{steps} are right"
+    return (
+        f"{found} has {few}, and the mutant allows {mutant.steps_max}: write steps_max={steps}, if "
+        f"{right}"
+    )
 
 
 def _reasons(verdict: Verdict) -> str:

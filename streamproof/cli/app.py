@@ -26,6 +26,7 @@ from streamproof.cli import (
     vacuum,
     verify,
 )
+from streamproof.cli.command import Command, Group
 from streamproof.cli.errors import with_exit_code
 from streamproof.models.verdict import ExitCode
 
@@ -34,6 +35,7 @@ MODELS, PIPELINES, PROJECT = "Models", "Pipelines", "Project"
 
 app = typer.Typer(
     name="streamproof",
+    cls=Group,
     help="Protocols for streams: checked, proven, and run in PySpark from one text.",
     epilog="Exit codes: 0 PROVED or EXHAUSTED, 1 REFUTED, 2 wrong use, 3 UNDETERMINED or SAMPLED.",
     no_args_is_help=True,
@@ -59,7 +61,7 @@ def _main(
 
 
 def _add(group: str, name: str, command: Callable[..., ExitCode]) -> None:
-    app.command(name, rich_help_panel=group)(with_exit_code(command))
+    app.command(name, cls=Command, rich_help_panel=group)(with_exit_code(command))
 
 
 _add(MODELS, "check", check.check)

@@ -45,6 +45,7 @@ from streamproof.cli.render import (
     print_json,
     print_trace,
     progress_line,
+    speed,
     status_text,
 )
 from streamproof.models.registry import Sized
@@ -219,7 +220,7 @@ def _print_basis(out: Console, report: CheckReport) -> None:
         alike = ", ".join(f"{count} of {name} are alike" for name, count in report.reduction.alike)
         out.print(Text(f"symmetry: {alike}; {report.reduction.kept:,} states stand for all"))
     out.print(
-        f"{report.seconds:.3f} s, {report.rate:,} states a second, at most "
+        f"{report.seconds:.3f} s{speed(report.rate, 'states', report.counts.distinct)}, at most "
         f"{report.memory_mb_peak:,} MiB\n"
     )
     if report.resumed:

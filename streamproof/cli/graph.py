@@ -24,10 +24,16 @@ def graph(
     target: Target,
     size: SizeName = "",
     settings: Settings = None,
-    states_max: Annotated[int, typer.Option(min=1, help="Refuse a graph of more states.")] = 10_000,
+    states_max: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Refuse a graph of more states.")
+    ] = 10_000,
     *,
-    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.DOT,
-    out: Annotated[Path | None, typer.Option(help="The file; standard output if left out.")] = None,
+    form: Annotated[
+        Format, typer.Option("--format", metavar="dot|graphml", help="How to write it.")
+    ] = Format.DOT,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file; standard output if left out.")
+    ] = None,
 ) -> ExitCode:
     """Write the graph of all reachable states."""
     from streamproof.checker.graph import state_graph, to_dot, to_graphml  # networkx loads slowly

@@ -28,18 +28,29 @@ class NoPlots(StreamproofError, ImportError):
 def mttf(
     partitions: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Partitions of the dataflow; may be given several times."),
+        typer.Option(
+            min=1, metavar="N", help="Partitions of the dataflow; may be given several times."
+        ),
     ] = None,
-    node_days: Annotated[float, typer.Option(help="Mean time until a node fails, in days.")] = 30.0,
+    node_days: Annotated[
+        float, typer.Option(metavar="DAYS", help="Mean time until a node fails, in days.")
+    ] = 30.0,
     repair_minutes: Annotated[
-        float, typer.Option(help="Mean time until a copy is replaced and has caught up.")
+        float,
+        typer.Option(
+            metavar="MINUTES", help="Mean time until a copy is replaced and has caught up."
+        ),
     ] = 5.0,
     dataflow_repair_minutes: Annotated[
         float | None,
-        typer.Option(help="The same of a copy of the whole dataflow; as long if left out."),
+        typer.Option(
+            metavar="MINUTES", help="The same of a copy of the whole dataflow; as long if left out."
+        ),
     ] = None,
     *,
-    plot: Annotated[Path | None, typer.Option(help="Draw it, into a new PNG or SVG file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw it, into a new PNG or SVG file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Compare the mean time to failure of a pair of dataflows with that of pairs of partitions."""

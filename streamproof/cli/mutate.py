@@ -11,14 +11,18 @@ from rich.text import Text
 from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run_mutants
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
 from streamproof.cli.render import console, error_console, print_json
-from streamproof.models.registry import UnknownModel, load, names, original_of
+from streamproof.lang.model import STATED
+from streamproof.models.registry import ModelFile, UnknownModel, load, names, original_of
 from streamproof.models.sizes import at_size
-from streamproof.models.verdict import ExitCode
+from streamproof.models.verdict import DEADLOCK, ExitCode
 
 
 def mutate(
     target: Target,
-    only: Annotated[list[str] | None, typer.Option(help="Run these mutants alone.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MUTANT", help="Run this one alone; may be given several times."),
+    ] = None,
     states_max: StatesMax = None,
     memory: Memory = None,
     *,
@@ -26,13 +30,15 @@ def mutate(
 ) -> ExitCode:
     """Check every mutant of a model: each must be refuted by the property that it names."""
     file = load(target)
+    if not file.mutants:
+        raise UnknownModel(_how_to_list_mutants(file))
     mutants = [mutant for mutant in file.mutants if not only or mutant.name in only]
-    if not mutants or len(mutants) < len(set(only or ())):
-        known = ", ".join(mutant.name for mutant in file.mutants) or "none"
+    known = [mutant.name for mutant in file.mutants]
+    unknown = [name for name in only or () if name not in known]
+    if unknown:
         raise UnknownModel(
-            f"{target} has the mutants {known}, and {', '.join(only or ['some'])} was asked for. "
-            "A model whose mistakes are not known is not shown to be checked well. List them in "
-            f"{_place_of_mutants(target)}"
+            f"{target} has no mutant {' and no mutant '.join(unknown)}, so nothing was run. It has "
+            f"{', '.join(known)}. Name one of these, or leave --only out to run them all"
         )
     results = []
     for result in run_mutants(
@@ -66,10 +72,26 @@ def print_mutants(report: MutationReport) -> None:
         out.print(f"interrupted: {report.left} of {asked} mutants were not checked")
 
 
-def _place_of_mutants(target: str) -> str:
-    if target in names():
-        return f"streamproof/models/mutants/{target}.py"
-    return "MUTANTS, in the file of the model"
+def _how_to_list_mutants(file: ModelFile) -> str:
+    """Say where mutants are listed, with a list of one that is named after the model."""
+    model = file.main.__name__
+    size = next(iter(file.main.sizes.values()), {})
+    killers = [method.name for role in STATED for method in file.main.methods(role)]
+    place = "the file of the model"
+    if file.name in names():
+        place = f"streamproof/models/mutants/{file.name}.py"
+    return (
+        f"{file.name} has no mutants, so nothing shows that its properties would catch a mistake. "
+        f"List mistakes that they must catch in {place}, for example\n\n"
+        "    from streamproof.models.mutant import Mutant\n\n"
+        f"    class Wrong({model}): ...  # one of its actions, written as it must not be\n\n"
+        "    MUTANTS = (\n"
+        f'        Mutant("wrong", Wrong, {dict(size)!r}, killed_by="{(killers or [DEADLOCK])[0]}", '
+        'steps_max=3, story="what goes wrong"),\n'
+        "    )\n\n"
+        "The size is one that shows the mistake; steps_max is the length of the shortest run that "
+        "does"
+    )
 
 
 def _row(result: MutantResult) -> list[str | Text]:

@@ -51,6 +51,7 @@ SizeName: TypeAlias = Annotated[
     str,
     typer.Option(
         "--size",
+        metavar="NAME",
         help="A size that the model names; its default one, or that of a mutant, if left out.",
     ),
 ]
@@ -64,10 +65,13 @@ Settings: TypeAlias = Annotated[
     ),
 ]
 StatesMax: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Stop when so many states are kept.")
+    int | None, typer.Option(min=1, metavar="N", help="Stop when so many states are kept.")
 ]
 DepthMax: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Do not expand states with so many states on their path.")
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Do not expand states with so many states on their path."
+    ),
 ]
 Memory: TypeAlias = Annotated[
     int | None,
@@ -78,10 +82,12 @@ Memory: TypeAlias = Annotated[
         help="Stop when this process holds so many MiB; default: three quarters of the machine's.",
     ),
 ]
+ENGINES = "|".join(engine.value for engine in EngineName)
 EngineChoice: TypeAlias = Annotated[
     EngineName,
     typer.Option(
         "--engine",
+        metavar=ENGINES,
         help="native compiles a model that can be traced; reference runs any, slowly; auto uses"
         " the reference engine for small models and the native one for others.",
     ),
@@ -90,6 +96,7 @@ Threads: TypeAlias = Annotated[
     int | None,
     typer.Option(
         callback=_useful,
+        metavar="N",
         help="Threads of the native engine, a power of two; default, and at most: as many as there"
         " are cores.",
     ),
@@ -123,7 +130,8 @@ CheckpointSeconds: TypeAlias = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="How often a search is kept.")
 ]
 AsPytest: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Write a counterexample into this file, as a test.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Write a counterexample into this file, as a test."),
 ]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print everything as JSON instead.")

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PIPED_WIDTH = 160
 """Columns where there is no terminal to ask."""
+RATE_FROM = 1_000
+"""States or steps. Of fewer, a rate would say how long it takes to begin."""
 COLOURS = {
     Status.PROVED: "bold green",
     Status.EXHAUSTED: "green",
@@ -177,6 +179,17 @@ def line_of(progress: Progress, meter: Meter, memory_mb_now: int) -> str:
     if left is None or rate == 0:
         return line
     return f"{line}, about {short(left)} left, {duration(left / rate)}"
+
+
+def speed(rate: int, unit: str, count: int) -> str:
+    """Write a rate, behind a comma; nothing where there was too little to tell one.
+
+    Parameters
+    ----------
+    rate, unit : how many of what a second
+    count : of how many
+    """
+    return f", {rate:,} {unit} a second" if count >= RATE_FROM else ""
 
 
 def short(count: int) -> str:

@@ -17,7 +17,8 @@ from streamproof.models.verdict import ExitCode
 def replay(
     target: Target,
     key: Annotated[
-        str, typer.Argument(help="Like 0/3/1 or 0/3/1~2, as a counterexample prints it.")
+        str,
+        typer.Argument(metavar="KEY", help="Like 0/3/1 or 0/3/1~2, as a counterexample prints it."),
     ],
     size: SizeName = "",
     settings: Settings = None,

@@ -33,12 +33,17 @@ PipelineFile: TypeAlias = Annotated[
     ),
 ]
 SuspectAfter: TypeAlias = Annotated[
-    float, typer.Option(min=0.1, help="Seconds of silence after which a twin takes over.")
+    float,
+    typer.Option(
+        min=0.1, metavar="SECONDS", help="Seconds of silence after which a twin takes over."
+    ),
 ]
 DriverMemory: TypeAlias = Annotated[
-    str, typer.Option(help="Of each process's JVM, as Spark writes it.")
+    str, typer.Option(metavar="SIZE", help="Of each process's JVM, as Spark writes it.")
 ]
-Cores: TypeAlias = Annotated[int, typer.Option(min=1, help="Worker threads of each process.")]
+Cores: TypeAlias = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Worker threads of each process.")
+]
 FastStart: TypeAlias = Annotated[
     bool,
     typer.Option(

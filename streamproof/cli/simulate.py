@@ -19,6 +19,7 @@ from streamproof.checker.simulate import simulate as run_walks
 from streamproof.checker.walks import LENGTH_MAX, SEEDS, WALKS, OnWalks, Plan, Tally
 from streamproof.cli.check import keep_as_test, print_counterexample, title_of
 from streamproof.cli.options import (
+    ENGINES,
     AsJson,
     AsPytest,
     Settings,
@@ -33,6 +34,7 @@ from streamproof.cli.render import (
     error_console,
     print_findings,
     print_json,
+    speed,
     status_text,
 )
 from streamproof.models.registry import Sized
@@ -45,19 +47,20 @@ def simulate(
     settings: Settings = None,
     walks: Annotated[
         int,
-        typer.Option(min=1, help="How many walks."),
+        typer.Option(min=1, metavar="N", help="How many walks."),
     ] = WALKS,
     length_max: Annotated[
-        int, typer.Option(min=1, help="Cut a walk after so many steps.")
+        int, typer.Option(min=1, metavar="STEPS", help="Cut a walk after so many steps.")
     ] = LENGTH_MAX,
     seed: Annotated[
-        int, typer.Option(min=0, max=SEEDS - 1, help="Another seed takes other walks.")
+        int, typer.Option(min=0, max=SEEDS - 1, metavar="N", help="Another seed takes other walks.")
     ] = 0,
     engine: Annotated[
         EngineName,
         typer.Option(
+            metavar=ENGINES,
             help="native compiles a model that can be traced; reference walks through any, slowly;"
-            " auto uses the native engine where it can."
+            " auto uses the native engine where it can.",
         ),
     ] = EngineName.AUTO,
     *,
@@ -123,8 +126,8 @@ def _print_tally(out: Console, report: SimulationReport) -> None:
         f"\n{tally.walks:,} of {plan.walks:,} walks; {tally.ended:,} came to an end, the others "
         f"were left after at most {plan.length_max:,} steps; the longest took {tally.longest:,}\n"
         f"{tally.steps:,} steps taken, {sum(tally.enabled):,} looked at; distinct states were not "
-        f"counted\n{report.seconds:.3f} s, of which {report.sample.seconds:.3f} s walking, "
-        f"{report.rate:,} steps a second\n"
+        f"counted\n{report.seconds:.3f} s, of which {report.sample.seconds:.3f} s walking"
+        f"{speed(report.rate, 'steps', tally.steps)}\n"
     )
 
 

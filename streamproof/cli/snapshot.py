@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from streamproof.cli.command import Command, Group
 from streamproof.cli.errors import with_exit_code
 from streamproof.cli.options import AsJson, Yes, confirm
 from streamproof.cli.render import console, print_json
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from streamproof.spark_bindings import Snapshot
 
 snapshot_app = typer.Typer(
+    cls=Group,
     help="Take, list, show, restore, remove and prune the snapshots of a pipeline.",
     no_args_is_help=True,
 )
@@ -40,7 +42,9 @@ COLOURS = {"complete": "green", "requested": "yellow", "abandoned": "red"}
 
 def take(
     pipeline: PipelinePath,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait until it is whole.")] = 0.0,
+    wait: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Seconds to wait until it is whole.")
+    ] = 0.0,
     *,
     as_json: AsJson = False,
 ) -> ExitCode:
@@ -56,18 +60,39 @@ def take(
     while found.status is SnapshotStatus.REQUESTED and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
         found = show_snapshot(pipeline, snapshot)
+    whole = found.status is SnapshotStatus.COMPLETE
+    waiting = _not_recorded(pipeline, found)
+    is_late = wait > 0 and found.status is SnapshotStatus.REQUESTED
     if as_json:
-        print_json(_as_json(found))
+        print_json({**_as_json(found), "not_recorded": waiting})
     else:
         status = f"{found.status.value}: {found.reason}".removesuffix(": ")
+        if is_late:
+            status = (
+                f"not complete after {wait:g} s; queries that have not recorded: "
+                f"{', '.join(waiting) or 'none'}. Is the pipeline running? Start it, and the "
+                "snapshot goes on"
+            )
         console().print(
             f"snapshot {snapshot} of {pipeline} is {status}. "
             f"Run: streamproof snapshot show {pipeline} {snapshot}",
             markup=False,
             soft_wrap=True,
         )
-    whole = found.status is SnapshotStatus.COMPLETE
     return ExitCode.GREEN if whole or wait == 0 else ExitCode.UNDETERMINED
+
+
+def _not_recorded(pipeline: Path, found: Snapshot) -> list[str]:
+    """List the queries, or their partitions that run as pairs, that a snapshot waits for."""
+    from streamproof.spark_bindings.layout.directory import PipelineDirectory
+
+    directory = PipelineDirectory.at(pipeline)
+    names = [
+        name
+        for query in directory.wiring.queries
+        for name in [pair.name for pair in directory.pair_paths(query)] or [query]
+    ]
+    return [name for name in names if name not in found.states]
 
 
 def list_(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
@@ -130,9 +155,15 @@ def show(pipeline: PipelinePath, snapshot: SnapshotName, *, as_json: AsJson = Fa
 def restore(
     pipeline: PipelinePath,
     snapshot: SnapshotName,
-    into: Annotated[Path, typer.Option(help="The new pipeline's directory; nothing may be there.")],
+    into: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="The new pipeline's directory; nothing may be there."),
+    ],
     replay: Annotated[
-        str, typer.Option(help="What was fed since: all (process it again) or none (drop it).")
+        str,
+        typer.Option(
+            metavar="all|none", help="What was fed since: all (process it again) or none (drop it)."
+        ),
     ] = "all",
     *,
     as_json: AsJson = False,
@@ -163,7 +194,9 @@ def remove(pipeline: PipelinePath, snapshot: SnapshotName, *, yes: Yes = False) 
 
 def prune(
     pipeline: PipelinePath,
-    keep: Annotated[int, typer.Option(min=1, help="How many complete snapshots stay.")],
+    keep: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many complete snapshots stay.")
+    ],
     *,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -213,9 +246,9 @@ def _as_json(snapshot: Snapshot) -> Json:
     }
 
 
-snapshot_app.command("take")(with_exit_code(take))
-snapshot_app.command("list")(with_exit_code(list_))
-snapshot_app.command("show")(with_exit_code(show))
-snapshot_app.command("restore")(with_exit_code(restore))
-snapshot_app.command("remove")(with_exit_code(remove))
-snapshot_app.command("prune")(with_exit_code(prune))
+snapshot_app.command("take", cls=Command)(with_exit_code(take))
+snapshot_app.command("list", cls=Command)(with_exit_code(list_))
+snapshot_app.command("show", cls=Command)(with_exit_code(show))
+snapshot_app.command("restore", cls=Command)(with_exit_code(restore))
+snapshot_app.command("remove", cls=Command)(with_exit_code(remove))
+snapshot_app.command("prune", cls=Command)(with_exit_code(prune))

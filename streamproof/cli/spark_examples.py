@@ -62,14 +62,28 @@ class SparkExample:
         ran = subprocess.run(  # noqa: S603 - our own example, by this interpreter
             command, stdout=subprocess.PIPE, text=True, check=False
         )
-        if ran.returncode not in (ExitCode.GREEN, ExitCode.REFUTED):
-            return {"missing": f"{path.name} ended by itself with exit code {ran.returncode}"}
+        return self._result(path, ran.returncode, ran.stdout)
+
+    @staticmethod
+    def _result(path: Path, code: int, printed: str) -> Json:
+        """Read what a script has printed; its exit code has the last word."""
+        ended = {"missing": f"{path.name} ended by itself with exit code {code}"}
+        if code not in (ExitCode.GREEN, ExitCode.REFUTED, ExitCode.UNDETERMINED):
+            return ended
         try:
-            found: dict[str, Any] = json.loads(ran.stdout)
+            found: dict[str, Any] = json.loads(printed)
         except json.JSONDecodeError:
-            error_console().print(ran.stdout, markup=False)
+            if code == ExitCode.UNDETERMINED:
+                return ended
+            error_console().print(printed, markup=False)
             return {"missing": f"{path.name} printed no result"}
-        return {**found, "equal": bool(found.get("equal")) and ran.returncode == 0}
+        if code == ExitCode.UNDETERMINED:
+            return {
+                **found,
+                "equal": False,
+                "unfinished": found.get("unfinished") or "not finished",
+            }
+        return {**found, "equal": bool(found.get("equal")) and code == ExitCode.GREEN}
 
     def row(self, ran: Json) -> Row:
         """Give its line of the table; `ran` is what its --json prints, or why it says nothing."""
@@ -79,8 +93,13 @@ class SparkExample:
             return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
         counts = f"{ran.get('rows', 0):,} {self.unit}"
         seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
+        again = f"run: python examples/{self.name}.py"
+        if ran.get("unfinished"):
+            why = f"{ran['unfinished']}; {again}"
+            return Row(self.name, self.what, "UNDETERMINED", "yellow", counts, seconds, why)
         if not ran["equal"]:
-            return Row(self.name, self.what, "DIFFERS", "bold red", counts, seconds)
+            why = "; ".join(filter(None, [_wrong(ran), again]))
+            return Row(self.name, self.what, "DIFFERS", "bold red", counts, seconds, why)
         return Row(self.name, self.what, "EQUAL", "green", counts, seconds, self.remark)
 
 
@@ -107,6 +126,14 @@ EXAMPLES = (
 )
 
 
+def _wrong(ran: Json) -> str:
+    """Say what an example has found wrong: it tells a reason, or a number of rows."""
+    wrong = ran.get("wrong")
+    if isinstance(wrong, str):
+        return wrong
+    return f"{wrong:,} rows are wrong" if isinstance(wrong, int) and wrong > 0 else ""
+
+
 def outcome(ran: Json) -> ExitCode:
     """Say what an example's result means: one that did not run is not known to be right.
 
@@ -114,6 +141,6 @@ def outcome(ran: Json) -> ExitCode:
     """
     if "absent" in ran:
         return ExitCode.GREEN
-    if "missing" in ran:
+    if "missing" in ran or ran.get("unfinished"):
         return ExitCode.UNDETERMINED
     return ExitCode.GREEN if ran.get("equal") else ExitCode.REFUTED

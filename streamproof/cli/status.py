@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.table import Table
 from rich.text import Text
 
 from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, print_json
 from streamproof.cli.snapshot import PipelinePath
-from streamproof.models.verdict import ExitCode
+from streamproof.models.verdict import ExitCode, Json
 
 _COLOURS = {"PRIMARY": "green", "IN_SYNC": "green", "SILENT": "red", "STOPPED": "red"}
 
@@ -42,11 +44,10 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
             }
             for each in found
         ]
-        print_json({"pipeline": str(pipeline), "whole": is_whole, "processes": processes})
+        told: Json = {"pipeline": str(pipeline), "whole": is_whole, "processes": processes}
+        print_json(told if found else {**told, "reason": _not_ours(pipeline)})
     elif not found:
-        console().print(
-            f"{pipeline} has never been run by: streamproof run", markup=False, soft_wrap=True
-        )
+        console().print(_not_ours(pipeline), markup=False, soft_wrap=True)
     else:
         table = Table(
             "query", "copy", "process", "", "turns", "commits to take", box=None, pad_edge=False
@@ -59,3 +60,12 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
             table.add_row(each.name, copy, process, says, f"{each.turns:,}", f"{each.commits:,}")
         console().print(table)
     return ExitCode.GREEN if is_whole else ExitCode.UNDETERMINED
+
+
+def _not_ours(pipeline: Path) -> str:
+    return (
+        f"{pipeline} has never been run by streamproof run, and this command tells of the "
+        "processes that it starts: which copy of a pair delivers, and which could take over. Does "
+        "a driver of your own run the pipeline? In it, pipeline.status() tells how far each query "
+        "is, and whether it runs"
+    )

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def verify(
     protocols: Annotated[
-        list[str] | None, typer.Argument(help="Protocols to verify; all of them if left out.")
+        list[str] | None,
+        typer.Argument(metavar="PROTOCOL...", help="Protocols to verify; all of them if left out."),
     ] = None,
     *,
     example: Annotated[
@@ -36,9 +37,13 @@ def verify(
     ] = True,
     rows: Annotated[
         int | None,
-        typer.Option(min=1, help="Flights in the first example; all 336,776 if left out."),
+        typer.Option(
+            min=1, metavar="N", help="Flights in the first example; all 336,776 if left out."
+        ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report as a page, too.")
+    ] = None,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""

@@ -31,14 +31,7 @@ from streamproof.lang.scalars import (
     refuse_text,
     scalar,
 )
-from streamproof.lang.sorts import (
-    DomainSort,
-    ElementSort,
-    MapSort,
-    RecordSort,
-    ScalarSort,
-    Sort,
-)
+from streamproof.lang.sorts import DomainSort, ElementSort, MapSort, RecordSort, ScalarSort, Sort
 from streamproof.lang.watch import unwatched_methods
 
 # --------------------------------------------------------------------------- maps and domains
@@ -105,7 +98,8 @@ class OpenDomain(Domain[Any]):
     def __iter__(self) -> Iterator[Any]:
         raise untraceable(
             f"it iterates over the domain {self.name}, whose size is open",
-            f"{quantifiers_over(f'{self.name.lower()}s')}, and Map.map where a map is made",
+            f"{quantifiers_over(f'{self.name.lower()}s')}, and Map.map where a map is made. There "
+            "is no sum over a domain of open size: keep the total in a field",
         )
 
     def __len__(self) -> int:
@@ -157,6 +151,12 @@ class SymbolicMap(Map[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         return substitute_value(self.body, dict(zip(self.variables, self._keys(key), strict=True)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise untraceable(
+            "it assigns to a key of a map, which nothing changes",
+            "Write m.set(key, value), which gives a changed copy, and return a state that has it",
+        )
 
     def set(self, key: Any, value: Any) -> SymbolicMap:
         """Give a map that differs at one key."""

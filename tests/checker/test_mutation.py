@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import pytest
@@ -132,9 +133,15 @@ def test_an_interrupted_run_tells_what_it_has_and_is_not_green(monkeypatch):
     assert MutationReport("m", (killed,), left=1).exit_code is ExitCode.UNDETERMINED
 
 
-def test_a_counterexample_longer_than_known_to_be_possible_does_not_count():
+def test_a_counterexample_longer_than_the_mutant_allows_says_what_to_write():
     result = fate_of(ForgetsParity, "parity_is_right", steps_max=0)
-    assert (result.fate, result.reason) == (Fate.TOO_LONG, "1 steps, where 0 suffice")
+    assert result.fate is Fate.TOO_LONG
+    assert result.reason == (
+        "the shortest run has 1 step, and the mutant allows 0: write steps_max=1, if 1 is right"
+    )
+    lasso = fate_of(Stuck, "comes_back", steps_max=0)
+    assert lasso.fate is Fate.TOO_LONG
+    assert re.match(r"the run that was found has (\d+) steps, .* steps_max=\1, if", lasso.reason)
 
 
 def test_a_mutant_that_breaks_nothing_survives():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamproof.checker import Limits, check, explore
 from streamproof.checker.counterexample import BrokenModel, WrongState, retrace
 from streamproof.checker.states import UnfitState
-from streamproof.lang import Disabled, Model, WrongDefinition
+from streamproof.lang import Disabled, Domain, Element, Map, Model, WrongDefinition
 from streamproof.lang.model import action, always, every_step, final, init, sometimes
 from streamproof.models.verdict import Counts
 from tests.checker.walks import Count, Counter, Node, Walk, walk
@@ -185,6 +185,21 @@ class Unhashable(Counter):
 def test_a_state_that_cannot_be_hashed_is_a_bug_of_the_model():
     with pytest.raises(BrokenModel, match="spoil.* failed with TypeError: unhashable.* a tuple"):
         explore(Unhashable(1))
+
+
+class P(Element): ...
+
+
+class Assigns(Endless):
+    @action
+    def mark(self, now: Node) -> Node:
+        Map.fill(Domain(P, 1), 0)[P(0)] += 1
+        return now
+
+
+def test_a_key_of_a_map_that_is_assigned_is_a_bug_of_the_model_that_names_set():
+    with pytest.raises(BrokenModel, match=r"mark.*item assignment.* write m\.set\(key, value\)"):
+        explore(walk(Assigns))
 
 
 class Aims(Endless):

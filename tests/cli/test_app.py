@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 from streamproof.cli import options
 from streamproof.cli.app import MODELS, PIPELINES, PROJECT, app
 from streamproof.cli.options import NotConfirmed, confirm
+from streamproof.cli.snapshot import snapshot_app
+from streamproof.models.verdict import ExitCode
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -31,6 +34,34 @@ def test_what_the_supervisor_alone_needs_is_not_shown() -> None:
     assert "--driver-memory" in shown
     for hidden in ("--query", "--replica", "--partition", "--alone", "--log"):
         assert hidden not in shown
+
+
+def all_commands() -> list[tuple[str, ...]]:
+    own = [(str(command.name),) for command in app.registered_commands]
+    return [*own, *(("snapshot", str(each.name)) for each in snapshot_app.registered_commands)]
+
+
+@pytest.mark.parametrize("command", [(), ("snapshot",), *all_commands()], ids=" ".join)
+def test_help_names_what_is_given_and_no_type_of_python(command: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    assert re.search(r"<\w", shown) is None
+    assert re.search(r" (TEXT|INTEGER|FLOAT|PATH) ", shown) is None  # as older Typers show them
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=" ".join)
+def test_a_missing_argument_says_what_can_be_given(command: tuple[str, ...]) -> None:
+    usage = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    required = re.findall(r"│ \*\s+(\S+)", usage)
+    if not required or required[0].startswith("-"):
+        return
+    shown = CliRunner().invoke(app, list(command), env={"COLUMNS": "200"})
+    assert shown.exit_code == ExitCode.WRONG_USE
+    assert f"Missing argument '{required[0]}'. Give " in shown.output
+
+
+def test_prove_lists_what_can_be_proven() -> None:
+    shown = CliRunner().invoke(app, ["prove"], env={"COLUMNS": "200"}).output
+    assert "Give one of chandy_lamport, dpc, " in shown
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -192,7 +193,7 @@ def test_everything_that_is_printed_is_in_the_json(file, arguments):
     printed = run(*filled).stdout
     found, _ = run_json(*filled)
     known = words_of(found)
-    volatile = re.compile(r"[\d.]+ s, [\d,]+ states a second, at most [\d,]+ MiB")
+    volatile = re.compile(r"[\d.]+ s(, [\d,]+ states a second)?, at most [\d,]+ MiB")
     for word in re.findall(r"[\w./]+", volatile.sub("", printed)):
         plain = word.replace(",", "").rstrip(".")
         assert plain in LABELS or plain in known or plain in PRINTED_ONLY, (word, printed)
@@ -212,6 +213,12 @@ PRINTED_ONLY = {
 }
 """Words of the tables' headings; numbers of steps are the positions in a JSON list."""
 PRINTED_ONLY |= {str(number) for number in range(1, 30)}
+
+
+def test_a_search_of_few_states_has_no_rate(file):
+    assert re.search(r"^[\d.]+ s, at most [\d,]+ MiB$", run("check", file).stdout, re.MULTILINE)
+    many = run("check", "chandy_lamport").stdout
+    assert re.search(r"^[\d.]+ s, [\d,]+ states a second, at most", many, re.MULTILINE)
 
 
 def test_large_numbers_are_the_same_printed_and_in_json():
@@ -305,8 +312,23 @@ def test_mutate_prints_what_became_of_each_mutant(file):
 
 
 def test_mutate_without_mutants_is_wrong_use(file):
-    assert "has the mutants none" in run("mutate", EXAMPLE).stderr
-    assert "has the mutants jumps, and leaps" in run("mutate", file, "--only", "leaps").stderr
+    told = run("mutate", EXAMPLE)
+    assert told.exit_code == ExitCode.WRONG_USE
+    assert f"{EXAMPLE} has no mutants, so nothing shows that" in told.stderr
+    assert "in the file of the model, for example" in told.stderr
+    told = run("mutate", file, "--only", "leaps", "--only", "jumps")
+    assert told.exit_code == ExitCode.WRONG_USE
+    assert f"{file} has no mutant leaps, so nothing was run. It has jumps." in told.stderr
+
+
+def test_the_list_of_mutants_that_is_shown_can_be_copied(tmp_path):
+    text = Path("examples/lease.py").read_text(encoding="utf-8")
+    bare = tmp_path / "bare_lease.py"
+    bare.write_text(text.replace("MUTANTS =", "OTHERS ="), encoding="utf-8")
+    shown = re.findall(r"^ {4}( *\S.*)$", run("mutate", str(bare)).stderr, re.MULTILINE)
+    copied = tmp_path / "copied_lease.py"
+    copied.write_text("\n".join([bare.read_text(encoding="utf-8"), *shown]), encoding="utf-8")
+    assert re.search(r"wrong +survived +\(one_writer\)", run("mutate", str(copied)).stdout)
 
 
 def test_list_names_models_sizes_and_mutants():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from streamproof.spark_bindings.certificate import SignedBy, check_certificate
 from tests.support.reports import small_report
 
 TOY = "tests/proofs/toy.py"
+LEASE = "examples/lease.py"
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +61,53 @@ def test_prove_shows_why_an_obligation_fails(tmp_path):
     assert told["verdict"]["status"] == "UNDETERMINED"
 
 
-def test_prove_refuses_what_has_no_invariant():
+def test_prove_says_what_is_no_part_of_a_proof():
+    ran = run("prove", LEASE)
+    assert ran.exit_code == ExitCode.GREEN
+    assert "not asked, since liveness is no part of a proof: each_lease_ends." in ran.stdout
+    assert json.loads(run("prove", LEASE, "--json").stdout)["not_asked"] == ["each_lease_ends"]
+    assert "not asked" not in run("prove", TOY).stdout
+
+
+def changed_lease(place, before, after):
+    """Write the lease of the examples with a change."""
+    text = Path(LEASE).read_text(encoding="utf-8")
+    assert before in text
+    (place / "lease.py").write_text(text.replace(before, after), encoding="utf-8")
+    return str(place / "lease.py")
+
+
+def test_a_weak_invariant_is_shown_with_what_to_do_next(tmp_path):
+    weak = changed_lease(tmp_path, "(free_means_unheld, lambda m, s: m.one_writer(s))", "(one_w,)")
+    text = Path(weak).read_text(encoding="utf-8")
+    one_writer = "def one_w(m: Lease, s: State) -> bool:\n    return m.one_writer(s)\n\n\nINVARIANT"
+    Path(weak).write_text(text.replace("INVARIANT", one_writer), encoding="utf-8")
+    ran = run("prove", weak)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert "no run reaches it: add a conjunct that excludes this state" in ran.stdout
+
+
+def test_an_example_that_is_the_initial_state_is_called_so(tmp_path):
+    held = "Map.fill(self.workers, True)"
+    wrong = changed_lease(tmp_path, "Map.fill(self.workers, False)", held)
+    ran = run("prove", wrong)
+    assert ran.exit_code == ExitCode.REFUTED
+    assert "    the initial state\n" in ran.stdout
+    assert "differs from" not in ran.stdout
+
+
+def test_prove_without_an_invariant_shows_how_one_is_written(tmp_path):
     ran = run("prove", "examples/two_phase_commit.py")
     assert ran.exit_code == ExitCode.WRONG_USE
+    bare = changed_lease(tmp_path, "INVARIANT =", "OTHER =")
+    ran = run("prove", bare)
+    assert ran.exit_code == ExitCode.WRONG_USE
+    shown = re.findall(r"^ {4}(\S.*)$", ran.stderr, re.MULTILINE)
+    assert shown[0] == "from streamproof.proofs.invariant import Invariant"
+    added = "\n".join([Path(bare).read_text(encoding="utf-8"), *shown])
+    (tmp_path / "with_invariant.py").write_text(added, encoding="utf-8")
+    ran = run("prove", str(tmp_path / "with_invariant.py"))
+    assert ran.exit_code == ExitCode.UNDETERMINED  # it can be read, and is too weak
 
 
 @pytest.fixture
@@ -138,6 +184,7 @@ def test_verify_as_json_gives_what_is_printed(quick):
     [
         ({"equal": True, "rows": 10, "seconds": {"feed": 1.5}}, ExitCode.GREEN, "EQUAL"),
         ({"equal": False, "rows": 10}, ExitCode.REFUTED, "DIFFERS"),
+        ({"equal": False, "unfinished": "not finished"}, ExitCode.UNDETERMINED, "UNDETERMINED"),
         ({"missing": "it printed nothing"}, ExitCode.UNDETERMINED, "NOT RUN"),
         ({"absent": "not part of this installation"}, ExitCode.GREEN, "SKIPPED"),
     ],
@@ -164,9 +211,24 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
     assert ran("silent", "print('no json')") == {"missing": "silent.py printed no result"}
     lost = {"missing": "lost.py ended by itself with exit code 3"}
     assert ran("lost", "import sys; sys.exit(3)") == lost
+    slow = 'import sys; print(\'{"equal": false, "unfinished": "too slow"}\'); sys.exit(3)'
+    assert ran("slow", slow) == {"equal": False, "unfinished": "too slow"}
     failing = "import sys; print('{\"equal\": true}'); sys.exit(1)"
     assert ran("failing", failing)["equal"] is False
     assert ran("absent", None)["absent"].startswith("not part of this installation")
+
+
+@pytest.mark.parametrize(
+    ("ran", "remark"),
+    [
+        ({"wrong": "an output came twice"}, "an output came twice; run: python examples/it.py"),
+        ({"wrong": 1234}, "1,234 rows are wrong; run: python examples/it.py"),
+        ({"wrong": 0}, "run: python examples/it.py"),
+        ({"unfinished": "too slow"}, "too slow; run: python examples/it.py"),
+    ],
+)
+def test_the_row_of_an_example_that_is_not_equal_says_why_and_what_to_run(ran, remark):
+    assert SparkExample("it", "", "all is well").row({"equal": False, **ran}).remark == remark
 
 
 def test_what_an_example_draws_is_in_the_page(quick, monkeypatch, tmp_path):

@@ -49,6 +49,7 @@ REFUSES = {
     "Map.__hash__": lambda model, s, p: hash(s.m),
     "Map.__iter__": lambda model, s, p: list(s.m),
     "Map.__len__": lambda model, s, p: len(s.m),
+    "Map.__setitem__": lambda model, s, p: s.m.__setitem__(p, 0),
     "Map.items": lambda model, s, p: list(s.m.items()),
     "Domain.__bool__": lambda model, s, p: bool(model.ps),
     "Domain.__contains__": lambda model, s, p: p in model.ps,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -62,6 +63,22 @@ def test_what_cannot_be_traced_is_refused_with_function_line_and_remedy(function
     assert error.location == f"{refused.__file__}:{marked_line(function)}"
     assert error.function in (function.__name__, "<genexpr>", "<lambda>")
     assert str(error).startswith(f"{error.function} ({error.location}) cannot be traced: ")
+
+
+def summed_domain(model, s, p):
+    return replace(s, n=sum(s.m[q] for q in model.ps))
+
+
+def assigned_key(model, s, p):
+    s.m[p] += 1
+    return s
+
+
+def test_a_sum_over_a_domain_and_an_assigned_key_are_refused_with_what_stands_for_them():
+    with pytest.raises(Untraceable, match="no sum over a domain .*: keep the total in a field"):
+        trace_model(model_with(summed_domain))
+    with pytest.raises(Untraceable, match=r"assigns to a key .* Write m\.set\(key, value\), which"):
+        trace_model(model_with(assigned_key))
 
 
 def test_a_refusal_without_a_function_of_the_user_says_so(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from streamproof.spark_bindings.sunion.tuple_type import (
     require_one_merge,
 )
 
+_log = logging.getLogger("streamproof.pipelines")
 _POLL_SECONDS = 0.02
 _START_ATTEMPTS_MAX = 5
 _SLOW_WORKER = "Python worker failed to connect back"  # the limit is fixed in Spark: ten seconds
@@ -116,6 +118,7 @@ def start_query(
     name: str,
     checkpoint: Path,
     on_batch: Callable[[DataFrame, BatchId], None],
+    number: tuple[int, int] = (1, 1),
 ) -> StreamingQuery:
     """Start a query and wait until its sources are there; again, if a worker was too slow.
 
@@ -127,6 +130,7 @@ def start_query(
     query, frame : and what its plan gave
     name, checkpoint : of this query in Spark
     on_batch : called with each batch's rows and number
+    number : which of how many that are started, for the log
 
     Raises
     ------
@@ -143,6 +147,7 @@ def start_query(
         .option("checkpointLocation", str(checkpoint))
         .foreachBatch(batch_function)
     )
+    _log.info("starting query %d of %d: %s", *number, name.rpartition(".")[0] or name)
     make_directory(checkpoint.parent)  # Spark would make it, and sync no name
     for _ in range(_START_ATTEMPTS_MAX):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from pyspark.sql import SparkSession
@@ -13,6 +14,7 @@ from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.session.shared_files import check_shared
 
+_log = logging.getLogger("streamproof.pipelines")
 SNAPSHOTS: Mapping[str, str] = {
     "chandy_lamport": "a snapshot is a state that the pipeline could have been in"
 }
@@ -46,6 +48,8 @@ def prepare_run(
     UnverifiedProtocol : if a protocol is not the certified one
     UnsuitableSession : if the session could lose state, or its executors miss the files
     """
+    queries = list(queries)
+    _log.info("preparing to run %s", ", ".join(query.name for query in queries))
     for query in queries:
         check_as_declared(directory, query)
     for protocol, claim in protocols.items():

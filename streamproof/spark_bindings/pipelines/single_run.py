@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.storage.delta_tables import open_table
 
+_log = logging.getLogger("streamproof.pipelines")
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 1.0
 
@@ -90,7 +92,10 @@ class Run:
         WrongCheckpoint, ChannelDamaged, FencedDriver, DamagedFile, LostFiles : if a query cannot go
             on with what is on the disk; nothing is started
         """
-        planned = [(query, self._plan(self._spark, query)) for query in self._queries]
+        count, planned = len(self._queries), []
+        for number, query in enumerate(self._queries, start=1):
+            _log.info("planning query %d of %d: %s", number, count, query.name)
+            planned.append((query, self._plan(self._spark, query)))
         # A restored query has to end its batches where this one does, and so those before it.
         is_timed = any(has_watermark(frame) for _, frame in planned)
         for query, frame in planned:
@@ -99,9 +104,10 @@ class Run:
             check_goes_on(self._directory.path, query.name, place, frame, process.checkpoint)
             process.check_output(RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
-            for query, frame in planned:
+            for number, (query, frame) in enumerate(planned, start=1):
                 self._require_not_stopped()
-                self._running[QueryName(query.name)] = self._start(query, frame)
+                running = self._start(query, frame, (number, count))
+                self._running[QueryName(query.name)] = running
             self._require_not_stopped()
             collector = Collector(self._directory, self._collected, self._channels)
             self._collector = CollectorThread(collector, self._directory.path)
@@ -278,7 +284,7 @@ class Run:
             snapshots=self._directory.snapshots,
         )
 
-    def _start(self, query: Query, frame: DataFrame) -> StreamingQuery:
+    def _start(self, query: Query, frame: DataFrame, number: tuple[int, int]) -> StreamingQuery:
         process = self._processes[QueryName(query.name)]
         self._wake(query, frame)
         return start_query(
@@ -287,6 +293,7 @@ class Run:
             name=f"{query.name}.{self._directory.id[:8]}",
             checkpoint=process.checkpoint.path,
             on_batch=process.on_batch,
+            number=number,
         )
 
     def _wake(self, query: Query, frame: DataFrame) -> None:

@@ -74,6 +74,22 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts(
     assert not (tmp_path / "p" / "queries").exists()
 
 
+def test_a_start_tells_how_far_it_is(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "streamproof")
+    with chain(tmp_path / "p").start(spark) as pipeline:
+        names = [query.name for query in pipeline.queries]
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0] == f"preparing to run {', '.join(names)}"
+    numbered = list(enumerate(names, start=1))
+    assert said[1:] == [
+        f"{doing} query {number} of {len(names)}: {name}"
+        for doing in ("planning", "starting")
+        for number, name in numbered
+    ]
+
+
 def test_the_same_frame_in_two_places_is_one_source(spark: SparkSession, tmp_path: Path) -> None:
     def both(rows: DataFrame) -> DataFrame:
         return rows.where("id < 2").unionByName(rows.where("id >= 2"))

@@ -133,7 +133,11 @@ def test_a_pipeline_that_was_never_run_is_told_and_what_is_none_is_refused(tmp_p
     copies.pair(tmp_path / "p")
     code, said = ran(tmp_path / "p")
     assert code == ExitCode.UNDETERMINED
-    assert "never been run" in said
+    assert "never been run by streamproof run, and this command tells of the processes" in said
+    assert "pipeline.status() tells how far each query is" in " ".join(said.split())
+    code, said = ran(tmp_path / "p", "--json")
+    assert code == ExitCode.UNDETERMINED
+    assert "pipeline.status()" in json.loads(said)["reason"]
     with pytest.raises(NotAPipeline):
         process_statuses(tmp_path)
     assert ran(tmp_path)[0] == ExitCode.WRONG_USE

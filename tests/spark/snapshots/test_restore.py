@@ -59,7 +59,8 @@ def test_a_snapshot_is_begun_without_spark_and_waited_for(tmp_path: Path) -> Non
     path = str(pipeline.path)
     ran = CliRunner().invoke(app, ["snapshot", "take", path, "--wait", "0.1"], env=WIDE)
     assert ran.exit_code == ExitCode.UNDETERMINED
-    assert f"is requested. Run: streamproof snapshot show {path} 000002" in ran.output
+    assert "is not complete after 0.1 s; queries that have not recorded: q. Is the" in ran.output
+    assert f"Run: streamproof snapshot show {path} 000002" in ran.output
     assert CliRunner().invoke(app, ["snapshot", "take", path]).exit_code == ExitCode.GREEN
     assert [found.id for found in pipeline.snapshots()] == ["000001", "000002", "000003"]
     shown = CliRunner().invoke(app, ["snapshot", "show", path, "2"], env=WIDE)
