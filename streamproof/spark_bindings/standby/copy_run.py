@@ -54,7 +54,7 @@ from streamproof.spark_bindings.standby.digest import check_hashable, with_hash,
 from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
-from streamproof.spark_bindings.standby.partitioning import rows_of
+from streamproof.spark_bindings.standby.partitioning import check_key, rows_of
 from streamproof.spark_bindings.standby.throttle import Throttle
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 from streamproof.spark_bindings.storage.failpoints import reached
@@ -310,6 +310,7 @@ class CopyRun:
 
     def _plan(self, spark: SparkSession) -> DataFrame:
         _spark.register_once(spark, TurnSource)
+        check_key(self._pair.query, {channel.name: channel.schema for channel in self._inputs})
         frames = [self._read(spark, channel) for channel in self._inputs]
         frame = plan_query(self._pair.query, frames, self._output.schema)
         check_deterministic(frame, self._pair.query.name)
