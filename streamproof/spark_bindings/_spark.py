@@ -224,6 +224,16 @@ def uses_clock(frame: DataFrame) -> bool:
     return any(map(_has_clock, _operators(frame)))
 
 
+def watermarks(frame: DataFrame) -> list[str]:
+    """List the columns of a plan's watermarks. One that the plan uses in two places is one."""
+    found = {
+        str(operator.nodeId().toString()): str(operator.eventTime().name())
+        for operator in _operators(frame)
+        if operator.nodeName() == "EventTimeWatermark"
+    }
+    return list(found.values())
+
+
 def _operators(frame: DataFrame) -> Iterator[Any]:
     """Give the operators of a plan as Spark has analysed it, each before those that it reads."""
     waiting = [analysed(frame)]

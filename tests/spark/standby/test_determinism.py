@@ -31,6 +31,14 @@ def stream(spark: SparkSession) -> DataFrame:
     return rates.select("timestamp", "value", F.col("value").cast("double").alias("price"))
 
 
+def timed(rows: DataFrame, column: str = "timestamp") -> DataFrame:
+    return rows.withWatermark(column, "1 minute")
+
+
+def in_two_places(rows: DataFrame) -> DataFrame:
+    return rows.where("value > 3").union(rows.where("value < 3")).dropDuplicates(["value"])
+
+
 REFUSED: dict[str, tuple[Plan, str]] = {
     "rand": (lambda rows: rows.withColumn("x", F.rand()), "not deterministic"),
     "uuid": (lambda rows: rows.withColumn("x", F.expr("uuid()")), "not deterministic"),
@@ -67,8 +75,16 @@ REFUSED: dict[str, tuple[Plan, str]] = {
     },
     "product": (lambda rows: rows.groupBy("value").agg(F.product("price")), "floating-point"),
     "limit": (lambda rows: rows.limit(3), "order of rows"),
+    "watermarks of a union": (lambda rows: timed(rows).union(timed(rows)), r"has 2 watermarks"),
+    "watermarks of a join": (
+        lambda rows: timed(rows).join(
+            timed(rows.toDF("t", "v", "p"), "t"), F.expr("value = v and timestamp = t")
+        ),
+        r"has 2 watermarks \(t, timestamp\)",
+    ),
 }
 ALLOWED: dict[str, Plan] = {
+    "one watermark in two places": lambda rows: in_two_places(timed(rows)),
     "map": lambda rows: rows.withColumn("x", F.col("price") * 2),
     "sum": lambda rows: rows.groupBy("value").agg(F.sum("value"), F.max("price")),
     "mean": lambda rows: rows.groupBy("value").agg(F.avg("value")),
