@@ -96,6 +96,11 @@ def why_gone(spark: SparkSession) -> str:
     )
 
 
+def was_made_meanwhile(error: Exception) -> bool:
+    """Tell whether Spark has found a checkpoint's file that was not there a moment before."""
+    return "SparkConcurrentModificationException" in str(error)
+
+
 def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
     """Count the streaming sources of a plan by the value of an option; others count as ''.
 
