@@ -96,7 +96,7 @@ class Run:
         for query, frame in planned:
             process = self._processes[QueryName(query.name)]
             place = self._directory.query_path(QueryName(query.name))
-            check_goes_on(self._directory.path, query.name, place, frame, process.checkpoint)
+            check_goes_on(self._directory.path, query, place, frame, process.checkpoint)
             process.check_output(RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
             for query, frame in planned:

@@ -176,7 +176,7 @@ class CopyRun:
         client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         note = DeliveredNote(place.own.delivered, self._output.log)
         note.check()
-        check_goes_on(place.pipeline.path, pair.name, place.pair.path, frame, self._checkpoint)
+        check_goes_on(place.pipeline.path, pair.query, place.pair.path, frame, self._checkpoint)
         check_turns(client.life, self._checkpoint, self._order, self._output.log)
         settle(self._checkpoint.path)
         if begun.taken == 0:
