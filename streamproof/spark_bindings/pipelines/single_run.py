@@ -25,7 +25,7 @@ from streamproof.spark_bindings.checkpoints.rerun import (
 from streamproof.spark_bindings.checkpoints.watermarks import closes_later
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy, first_line
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.query import Query
+from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_query, start_query
@@ -311,7 +311,7 @@ class Run:
 
     def _closes_later(self, query: Query, frame: DataFrame, batch: BatchId) -> bool:
         place, pipeline = self._directory.query_path(QueryName(query.name)), self._directory.id
-        if not has_watermark(frame):
+        if not has_watermark(frame) or query.output_mode is OutputMode.COMPLETE:  # closes nothing
             return False
         if (place / RERUN_FILE).exists() and not Rerun(place, pipeline).is_over():
             return False  # it runs a batch without rows where the original did
