@@ -96,6 +96,11 @@ def why_gone(spark: SparkSession) -> str:
     )
 
 
+def was_made_meanwhile(error: Exception) -> bool:
+    """Tell whether Spark has found a checkpoint's file that was not there a moment before."""
+    return "SparkConcurrentModificationException" in str(error)
+
+
 def sources_by_option(frame: DataFrame, option: str) -> Counter[str]:
     """Count the streaming sources of a plan by the value of an option; others count as ''.
 
@@ -222,6 +227,16 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
 def uses_clock(frame: DataFrame) -> bool:
     """Tell whether a plan has an operator with timers or timeouts by processing time."""
     return any(map(_has_clock, _operators(frame)))
+
+
+def watermarks(frame: DataFrame) -> list[str]:
+    """List the columns of a plan's watermarks. One that the plan uses in two places is one."""
+    found = {
+        str(operator.nodeId().toString()): str(operator.eventTime().name())
+        for operator in _operators(frame)
+        if operator.nodeName() == "EventTimeWatermark"
+    }
+    return list(found.values())
 
 
 def _operators(frame: DataFrame) -> Iterator[Any]:

@@ -189,4 +189,4 @@ class UnverifiedProtocol(StreamproofError, RuntimeError):
 
 
 class ReplayedFreely(UserWarning):
-    """A restored query with a watermark ends its batches elsewhere than the original did."""
+    """A restored query with a watermark may take other rows to be late than the original did."""

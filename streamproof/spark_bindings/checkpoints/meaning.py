@@ -10,11 +10,33 @@ from pyspark.sql import SparkSession
 from streamproof.spark_bindings._spark import default_of, elements, is_a
 
 TIME_ZONE = "spark.sql.session.timeZone"
+ANSI = "spark.sql.ansi.enabled"
 COMPUTING = (
-    "spark.sql.ansi.enabled",
+    ANSI,
     "spark.sql.caseSensitive",
     "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.chunkBase64String.enabled",
+    "spark.sql.columnNameOfCorruptRecord",
+    "spark.sql.csv.parser.columnPruning.enabled",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.execution.pandas.convertToArrowArraySafely",
+    "spark.sql.execution.pyspark.binaryAsBytes",
+    "spark.sql.execution.pythonUDF.arrow.enabled",
+    "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
+    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype",
+    "spark.sql.execution.pythonUDTF.arrow.enabled",
+    "spark.sql.function.concatBinaryAsString",
+    "spark.sql.function.eltOutputAsString",
+    "spark.sql.icu.caseMappings.enabled",
+    "spark.sql.json.enableExactStringParsing",
+    "spark.sql.json.enablePartialResults",
+    "spark.sql.jsonGenerator.ignoreNullFields",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.timestampType",
+    "spark.sql.variant.allowDuplicateKeys",
 )
+"""Settings of which Spark says that the value of an expression, or its type, depends on them."""
 LEGACY = "spark.sql.legacy."
 _PLAIN = ("Alias", "Literal", "AggregateExpression", "Count")  # mean the same in every session
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
@@ -36,7 +58,8 @@ def settings_for(spark: SparkSession, operator: Any) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     if _computes(spark, operator):
-        found |= {name: str(spark.conf.get(name)).lower() for name in COMPUTING}
+        known = [name for name in COMPUTING if default_of(spark, name) is not None]
+        found |= {name: str(spark.conf.get(name)).lower() for name in known}
         found |= dict(_legacy(spark))
     if _reads_zone(spark, operator):
         zone = str(spark.conf.get(TIME_ZONE))
@@ -95,6 +118,8 @@ def _expressions(spark: SparkSession, operator: Any) -> Iterator[Any]:
 
 def _is_zoned(spark: SparkSession, expression: Any) -> bool:
     name = expression.nodeName()
+    if name == "CurrentTimeZone":
+        return True
     if name == "Cast":
         return bool(expression.needsTimeZone())
     if name == "Literal":  # `timestamp'2026-03-02'` is written, and read, in the session's zone

@@ -5,6 +5,10 @@ and the types of their keys alone. So if two operators are exchanged, or one get
 same types, each goes on with a state that means something else, and rows are lost or counted
 wrongly without an error. So does one whose session has other settings: in another time zone,
 `cast(t as date)` gives other keys. So a query notes its operators and these, and a start compares.
+
+A watermark is kept as a number of milliseconds, whichever column it was of: by another column, rows
+would be late at once, or never. And what a query has emitted stands: in another output mode, what
+it has held back is lost, or what it has emitted comes again.
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ from pathlib import Path
 from textwrap import shorten
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
-from streamproof.spark_bindings.checkpoints.meaning import COMPUTING, LEGACY
-from streamproof.spark_bindings.checkpoints.stateful import Stateful
+from streamproof.spark_bindings.checkpoints.meaning import ANSI, LEGACY
+from streamproof.spark_bindings.checkpoints.stateful import Lasting
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 
@@ -27,33 +31,27 @@ TOLD_MAX = 300
 """Characters that are told of an operator, at most."""
 
 
-def check_state_plan(
-    query: str,
-    place: Path,
-    operators: Sequence[Stateful],
-    checkpoint: Checkpoint,
-    settings: Mapping[str, str] | None = None,
-) -> None:
+def check_state_plan(query: str, place: Path, plan: Lasting, checkpoint: Checkpoint) -> None:
     """Compare a plan's stateful operators with those that the state is of; note them.
 
-    A note of a version that noted no settings is taken for one with the same.
+    What the note of an older version leaves out is taken to be the same.
 
     Called before Spark starts the query. May be repeated.
 
     Parameters
     ----------
     query, place : its name and its directory
-    operators, checkpoint : `stateful_operators` of its plan, and where its state is
-    settings : of the session, which decide what the operators mean; see `Lasting`
+    plan, checkpoint : `lasting_of` its plan, and where its state is
 
     Raises
     ------
-    WrongCheckpoint : if the state is of others, or was written with other settings
+    WrongCheckpoint : if the state is of others, or was written with other settings, by another
+        watermark, or in another output mode
     """
     file = place / STATE_PLAN_FILE
-    now = [dataclasses.asdict(operator) for operator in operators]
+    now = [dataclasses.asdict(operator) for operator in plan.stateful]
     note = read_json(file) or {}
-    stored, noted = note.get("stateful"), note.get("settings")
+    stored = note.get("stateful")
     if stored is not None and checkpoint.last_planned() is not None:
         old, new = ([(part["state"], part["rows"]) for part in each] for each in (stored, now))
         is_permuted = old != new and sorted(old) == sorted(new)
@@ -65,20 +63,53 @@ def check_state_plan(
                 "written. Give the plan the operators that it had; or, if the state means the "
                 f"same in both, delete {file}"
             )
-        if now and noted is not None:
-            _require_settings(query, file, noted, settings or {}, checkpoint)
-    write_json(file, {"stateful": now, "settings": dict(settings or {})})
+        if now:
+            _require_watermarks(query, file, note.get("watermarks") or [], plan.watermarks)
+            _require_output_mode(query, file, note.get("output_mode"), plan.output_mode)
+            _require_settings(query, file, note.get("settings"), plan.settings, checkpoint)
+    noted = {"settings": dict(plan.settings), "watermarks": list(plan.watermarks)}
+    write_json(file, {"stateful": now, **noted, "output_mode": plan.output_mode})
+
+
+def notes_several_watermarks(place: Path) -> bool:
+    """Tell whether a query, as it ran last, has state and several watermarks."""
+    note = read_json(place / STATE_PLAN_FILE) or {}
+    return bool(note.get("stateful")) and len(note.get("watermarks") or []) > 1
+
+
+def _require_watermarks(query: str, file: Path, was: Sequence[str], now: Sequence[str]) -> None:
+    if was and list(was) != list(now):  # one that comes to a plan without begins at nothing
+        raise WrongCheckpoint(
+            f"the plan of query {query!r} has {_marks(now)}, but its state was written with "
+            f"{_marks(was)}. Spark goes on from the time that the old one has reached, so rows "
+            "would be dropped as late, or repetitions and closed windows would come again. Nothing "
+            "was written. Give withWatermark the column that it had, or start a new pipeline with "
+            f"this plan; or, if the times mean the same, delete {file}"
+        )
+
+
+def _require_output_mode(query: str, file: Path, was: str | None, now: str) -> None:
+    if was and was != now:
+        raise WrongCheckpoint(
+            f"query {query!r} has output_mode={now!r}, but its state was written with "
+            f"output_mode={was!r}. What its rows have changed until now was emitted as that mode "
+            "says, or held back, so results would be lost, or emitted twice. Nothing was written. "
+            f"Write output_mode={was!r}, or start a new pipeline with this mode; or, if both give "
+            f"the same rows, delete {file}"
+        )
 
 
 def _require_settings(
     query: str,
     file: Path,
-    noted: Mapping[str, str],
+    noted: Mapping[str, str] | None,
     settings: Mapping[str, str],
     checkpoint: Checkpoint,
 ) -> None:
+    if noted is None:
+        return
     names = noted.keys() & settings.keys()  # another decides nothing in one of them
-    if names >= set(COMPUTING):
+    if ANSI in names:  # something is computed in both
         names |= {name for name in {*noted, *settings} if name.startswith(LEGACY)}
     was, now = ({name: each.get(name, _DEFAULT) for name in names} for each in (noted, settings))
     if changed := [name for name in sorted(names) if was[name] != now[name]]:
@@ -94,6 +125,10 @@ def _require_settings(
 
 def _as_set(name: str, value: str) -> str:
     return f"{name} to its default" if value == _DEFAULT else f"{name}={value}"
+
+
+def _marks(columns: Sequence[str]) -> str:
+    return f"withWatermark on {', '.join(columns)}" if columns else "no watermark"
 
 
 def _in_words(operators: Sequence[Mapping[str, str]]) -> str:

@@ -75,18 +75,28 @@ class Lasting:
     inputs : in the order in which Spark keeps their offsets
     merges : per merge, its settings that may not change
     settings : of the session, which decide what the states are of, by their names
+    watermarks : the columns that they are of, each once
+    output_mode : which rows of its result the query emits; empty if nobody has said
     """
 
     stateful: Sequence[Stateful] = ()
     inputs: Sequence[Input] = ()
     merges: Sequence[Mapping[str, Any]] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    watermarks: Sequence[str] = ()
+    output_mode: str = ""
 
 
-def lasting_of(frame: DataFrame) -> Lasting:
-    """Describe what of a streaming plan must be the same in the next life of its query."""
+def lasting_of(frame: DataFrame, output_mode: str = "") -> Lasting:
+    """Describe what of a streaming plan must be the same in the next life of its query.
+
+    Parameters
+    ----------
+    frame, output_mode : the plan, and how its query emits rows
+    """
     part = _looked_through(analysed(frame), frame.sparkSession)
-    return Lasting(part.found, part.inputs, part.merges, part.settings)
+    marks = list(part.watermarks.values())
+    return Lasting(part.found, part.inputs, part.merges, part.settings, marks, output_mode)
 
 
 def stateful_operators(frame: DataFrame) -> Sequence[Stateful]:
@@ -105,6 +115,7 @@ class _Part:
     found : the operators in it that keep state
     inputs, merges : its sources, and the settings of its merges
     settings : of the session, which decide what its states are of
+    watermarks : the columns of its watermarks, by the ids that Spark gives these
     """
 
     columns: dict[int, str] = field(default_factory=dict)
@@ -113,6 +124,7 @@ class _Part:
     inputs: list[Input] = field(default_factory=list)
     merges: list[Mapping[str, Any]] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
+    watermarks: dict[str, str] = field(default_factory=dict)
 
 
 def _looked_through(operator: Any, spark: SparkSession) -> _Part:
@@ -129,6 +141,9 @@ def _looked_through(operator: Any, spark: SparkSession) -> _Part:
             own = Stateful(f"{operator.nodeName()}({kept})", "; ".join(part.filters))
             part.found.insert(0, own)
             part.settings |= settings_for(spark, operator)
+    if kind == "EventTimeWatermark":  # with one id where the plan uses it in two places
+        mark = _text(operator.eventTime(), part.columns)
+        part.watermarks[str(operator.nodeId().toString())] = mark
     if kind == "Filter":
         part.filters.append(_text(operator.condition(), part.columns))
     if kind == "Union":
@@ -173,6 +188,7 @@ def _joined(below: Sequence[_Part]) -> _Part:
         part.inputs += each.inputs
         part.merges += each.merges
         part.settings |= each.settings
+        part.watermarks |= each.watermarks
     return part
 
 

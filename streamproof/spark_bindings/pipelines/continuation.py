@@ -20,33 +20,36 @@ from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs,
 from streamproof.spark_bindings.checkpoints.state_plan import check_state_plan
 from streamproof.spark_bindings.checkpoints.stateful import lasting_of
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
+from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.snapshots.cuts import require_behind_cut
 
 
 def check_goes_on(
-    pipeline: Path, process: str, place: Path, frame: DataFrame, checkpoint: Checkpoint
+    pipeline: Path, query: Query, place: Path, frame: DataFrame, checkpoint: Checkpoint
 ) -> None:
     """Check that a plan goes on with what its checkpoint has: the cut, the inputs, the state.
 
     Parameters
     ----------
     pipeline : the pipeline's directory
-    process, place : the name of the query or pair, and its directory
+    query, place : whose plan it is, and the directory of the query, or the pair
     frame, checkpoint : its plan, and what Spark will go on with
 
     Raises
     ------
-    WrongCheckpoint : if it was written with another plan, or is older than the cut of a restore
+    WrongCheckpoint : if it was written with another plan, another output mode or other settings, or
+        is older than the cut of a restore
     WrongArgument : if it was written with other settings of a merge
     ChannelDamaged, DamagedFile, LostFiles : see `check_inputs`
     """
+    process = place.name
     require_behind_cut(pipeline, process, checkpoint)
     check_inputs(planned_sources(frame), checkpoint)
-    lasting = lasting_of(frame)
+    lasting = lasting_of(frame, OutputMode(query.output_mode).value)
     note = InputsNote(place / INPUTS_FILE, f"query {process!r}")
     note.check(lasting, checkpoint)
-    check_state_plan(process, place, lasting.stateful, checkpoint, lasting.settings)
+    check_state_plan(process, place, lasting, checkpoint)
     note.write(lasting)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +17,13 @@ from pyspark.sql.types import StructType
 
 from streamproof.disk import make_directory
 from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.errors import CopyRuns, WrongArgument, WrongSchema, WrongWiring
+from streamproof.spark_bindings.errors import (
+    CopyRuns,
+    FencedDriver,
+    WrongArgument,
+    WrongSchema,
+    WrongWiring,
+)
 from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.schema import describe, holds, spark_schema, spelled
@@ -135,6 +142,7 @@ def start_query(
     Raises
     ------
     CopyRuns : if the session runs a query of this name
+    FencedDriver : if another driver starts it at the same moment
     """
 
     def batch_function(rows: DataFrame, batch_id: int) -> None:
@@ -150,18 +158,34 @@ def start_query(
     _log.info("starting query %d of %d: %s", *number, name.rpartition(".")[0] or name)
     make_directory(checkpoint.parent)  # Spark would make it, and sync no name
     for _ in range(_START_ATTEMPTS_MAX):
-        try:
+        with _explained(query, checkpoint):
             running = writer.start()
-        except IllegalArgumentException as error:
-            if "already active" not in str(error):
-                raise
-            raise CopyRuns(
-                f"query {query.name!r} with the checkpoint {checkpoint} was to be started, but "
-                "this Spark session runs it, or that of a copy of its pipeline's directory. Two "
-                "would fence each other. Stop the other one first; make copies with restore"
-            ) from error
         while running.isActive and running.status["message"].startswith("Initializing"):
             time.sleep(_POLL_SECONDS)
         if running.isActive or _SLOW_WORKER not in str(running.exception()):
             break
     return running
+
+
+@contextmanager
+def _explained(query: Query, checkpoint: Path) -> Iterator[None]:
+    """Say what it means that Spark does not start a query which runs elsewhere."""
+    try:
+        yield
+    except IllegalArgumentException as error:
+        if "already active" not in str(error):
+            raise
+        raise CopyRuns(
+            f"query {query.name!r} with the checkpoint {checkpoint} was to be started, but "
+            "this Spark session runs it, or that of a copy of its pipeline's directory. Two "
+            "would fence each other. Stop the other one first; make copies with restore"
+        ) from error
+    except Exception as error:
+        if not _spark.was_made_meanwhile(error):
+            raise
+        raise FencedDriver(
+            f"query {query.name!r} was to be started with the checkpoint {checkpoint}, and another "
+            "driver made it at the same moment. Two drivers run one pipeline; one of them has to "
+            "end. Nothing was written twice, and no query of this driver runs. End this process, "
+            "or call start(spark) again once the other driver has ended"
+        ) from error

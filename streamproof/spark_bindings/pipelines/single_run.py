@@ -17,10 +17,16 @@ from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.commits import commit
 from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, RERUN_KEPT
 from streamproof.spark_bindings.channels.readers import reader_of
-from streamproof.spark_bindings.checkpoints.rerun import RERUN_FILE, RERUN_SOURCE_NAME, RerunSource
+from streamproof.spark_bindings.checkpoints.rerun import (
+    RERUN_FILE,
+    RERUN_SOURCE_NAME,
+    Rerun,
+    RerunSource,
+)
+from streamproof.spark_bindings.checkpoints.watermarks import closes_later
 from streamproof.spark_bindings.errors import NotRunning, QueryFailed, StillBusy, first_line
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.layout.query import Query
+from streamproof.spark_bindings.layout.query import OutputMode, Query
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName
 from streamproof.spark_bindings.pipelines.continuation import check_goes_on
 from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_query, start_query
@@ -101,7 +107,7 @@ class Run:
         for query, frame in planned:
             process = self._processes[QueryName(query.name)]
             place = self._directory.query_path(QueryName(query.name))
-            check_goes_on(self._directory.path, query.name, place, frame, process.checkpoint)
+            check_goes_on(self._directory.path, query, place, frame, process.checkpoint)
             process.check_output(RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
             for number, (query, frame) in enumerate(planned, start=1):
@@ -297,16 +303,26 @@ class Run:
         )
 
     def _wake(self, query: Query, frame: DataFrame) -> None:
-        """Let a query run a batch, if there is nothing to read and it may have a timer that is due.
+        """Let a query run a batch, if there is nothing to read and something may be due.
 
-        Spark looks at timers behind a batch alone. So in a new run it would not before an input has
-        something new, however long that takes.
+        Spark looks at timers, and at what a watermark closes, in a batch alone. So in a new run it
+        would not before an input has something new, however long that takes.
         """
         status = self._query_status(QueryName(query.name))
-        if status.batch is not None and status.behind == 0 and _spark.uses_clock(frame):
+        if status.batch is None or status.behind > 0:
+            return
+        if _spark.uses_clock(frame) or self._closes_later(query, frame, status.batch):
             # A commit without rows is no message, but whoever reads it runs a batch.
             read = self._channels[ChannelName(query.inputs[0])].path
             commit(open_table(read), read, [], {}, [])
+
+    def _closes_later(self, query: Query, frame: DataFrame, batch: BatchId) -> bool:
+        place, pipeline = self._directory.query_path(QueryName(query.name)), self._directory.id
+        if not has_watermark(frame) or query.output_mode is OutputMode.COMPLETE:  # closes nothing
+            return False
+        if (place / RERUN_FILE).exists() and not Rerun(place, pipeline).is_over():
+            return False  # it runs a batch without rows where the original did
+        return closes_later(self._processes[QueryName(query.name)].checkpoint, batch)
 
     def _stop_queries(self) -> None:
         """Stop each query, whatever becomes of the others. Without a session, none runs."""

@@ -22,7 +22,10 @@ from streamproof.spark_bindings.channels.channel_log import (
 from streamproof.spark_bindings.channels.compaction import copy_floor
 from streamproof.spark_bindings.checkpoints.checkpoint import begin_new_life
 from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE
-from streamproof.spark_bindings.checkpoints.state_plan import STATE_PLAN_FILE
+from streamproof.spark_bindings.checkpoints.state_plan import (
+    STATE_PLAN_FILE,
+    notes_several_watermarks,
+)
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     ChannelDamaged,
@@ -83,7 +86,8 @@ def restore_snapshot(
 
     Warns
     -----
-    ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended
+    ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended,
+        or one with several how far each had come
     """
     require_member("restore_snapshot", "replay", replay, Replay)
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
@@ -111,16 +115,36 @@ def restore_snapshot(
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint, identity)
         freely = note_reruns(Restored(source, found, place, identity))
+    _warn_of_late_rows(source, target, found, freely)
+    return target
+
+
+def _warn_of_late_rows(
+    source: PipelineDirectory, target: Path, found: Snapshot, freely: Sequence[QueryName]
+) -> None:
+    """Say which queries may take other rows to be late than those of the original did."""
+    consequence = (
+        "A row that the original dropped as late may count here, or the other way round. Compare "
+        "what comes out, or let no row be late: give withWatermark a longer delay"
+    )
+    places = {process: source.query_path(QueryName(process)) for process in found.states}
+    several = [process for process, place in places.items() if notes_several_watermarks(place)]
     if freely:
         warnings.warn(
             f"{target} was restored, and {', '.join(freely)} will not end batches where the "
-            "original did: it has a watermark, and reads from a cycle or from behind a pair. A row "
-            "that the original dropped as late may count here, or the other way round. Compare "
-            "what comes out, or let no row be late: give withWatermark a longer delay",
+            "original did: it has a watermark, and reads from a cycle or from behind a pair. "
+            f"{consequence}",
             ReplayedFreely,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return target
+    if several:
+        warnings.warn(
+            f"{target} was restored, and {', '.join(several)} has several watermarks. Spark keeps "
+            "each in memory, and only the lowest on the disk, so a new life does not know how far "
+            f"each input had come. {consequence}; or set one watermark, behind a union",
+            ReplayedFreely,
+            stacklevel=3,
+        )
 
 
 @contextmanager

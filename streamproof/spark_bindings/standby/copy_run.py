@@ -54,7 +54,7 @@ from streamproof.spark_bindings.standby.digest import check_hashable, with_hash,
 from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
-from streamproof.spark_bindings.standby.partitioning import rows_of
+from streamproof.spark_bindings.standby.partitioning import check_key, rows_of
 from streamproof.spark_bindings.standby.throttle import Throttle
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
 from streamproof.spark_bindings.storage.failpoints import reached
@@ -176,7 +176,7 @@ class CopyRun:
         client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         note = DeliveredNote(place.own.delivered, self._output.log)
         note.check()
-        check_goes_on(place.pipeline.path, pair.name, place.pair.path, frame, self._checkpoint)
+        check_goes_on(place.pipeline.path, pair.query, place.pair.path, frame, self._checkpoint)
         check_turns(client.life, self._checkpoint, self._order, self._output.log)
         settle(self._checkpoint.path)
         if begun.taken == 0:
@@ -310,6 +310,7 @@ class CopyRun:
 
     def _plan(self, spark: SparkSession) -> DataFrame:
         _spark.register_once(spark, TurnSource)
+        check_key(self._pair.query, {channel.name: channel.schema for channel in self._inputs})
         frames = [self._read(spark, channel) for channel in self._inputs]
         frame = plan_query(self._pair.query, frames, self._output.schema)
         check_deterministic(frame, self._pair.query.name)

@@ -44,9 +44,17 @@ def check_deterministic(frame: DataFrame, query: str) -> None:
     Raises
     ------
     NotDeterministic : if it reads a clock, draws random numbers, has timers by a clock, adds up
-        floating-point numbers in no order, or takes the first of rows that have none
+        floating-point numbers in no order, takes the first of rows that have none, or has several
+        watermarks
     """
     found = {reason for node in _spark.plan_nodes(frame) if (reason := _reason(node))}
+    if len(columns := _spark.watermarks(frame)) > 1:
+        why = (
+            f"has {len(columns)} watermarks ({', '.join(sorted(columns))}), of which Spark keeps "
+            "only the lowest on the disk, so that a copy that was replaced would take other rows "
+            "to be late"
+        )
+        found.add((why, "set one watermark, behind a union"))
     if found:
         reasons = "; it ".join(sorted(reason for reason, _ in found))
         remedies = ", ".join(sorted({remedy for _, remedy in found}))

@@ -28,9 +28,14 @@ _ROWS_SHOWN_MAX = 5
 
 
 def with_hash(rows: DataFrame) -> DataFrame:
-    """Add each row's hash. Spark's own passes over nulls, so where they are is hashed too."""
-    places = [F.col(f"`{name}`") for name in rows.columns]
-    return rows.withColumn(HASH_COLUMN, F.xxhash64(*places, *(place.isNull() for place in places)))
+    """Add each row's hash as the last column. Where nulls are is hashed too: Spark skips them.
+
+    Columns are known by their position, so that they may have any name, also that of the hash.
+    """
+    numbered = rows.toDF(*(f"column{number}" for number in range(len(rows.columns))))
+    places = [F.col(name) for name in numbered.columns]
+    hashed = F.xxhash64(*places, *(place.isNull() for place in places))
+    return numbered.withColumn(HASH_COLUMN, hashed).toDF(*rows.columns, HASH_COLUMN)
 
 
 def check_hashable(schema: pa.Schema, channel: str) -> None:
@@ -83,9 +88,11 @@ def _write_partition(
     def without_hash() -> Iterator[pa.RecordBatch]:
         nonlocal total
         for batch in batches:
-            hashes = batch.column(HASH_COLUMN).to_numpy(zero_copy_only=False).view(np.uint64)
+            hashes = (
+                batch.column(batch.num_columns - 1).to_numpy(zero_copy_only=False).view(np.uint64)
+            )
             total = np.add(total, hashes.sum(dtype=np.uint64), dtype=np.uint64)
-            yield batch.drop_columns([HASH_COLUMN])
+            yield batch.select(range(batch.num_columns - 1))
 
     with np.errstate(over="ignore"):  # a digest is a sum modulo 2**64
         written = write_file(directory, prefix, schema, without_hash())

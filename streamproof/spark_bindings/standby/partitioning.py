@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.pairs import Pair
-from streamproof.spark_bindings.layout.query import Standby
+from streamproof.spark_bindings.layout.query import Query, Standby
+from streamproof.spark_bindings.storage.schema import spark_schema
+
+
+def check_key(query: Query, inputs: Mapping[str, pa.Schema]) -> None:
+    """Check that the key by which pairs share a query's work has one type in all inputs.
+
+    Parameters
+    ----------
+    query, inputs : whose work it is, and the stored schema of each of its inputs
+
+    Raises
+    ------
+    WrongWiring : if it has another type in one of them: equal keys would be in other partitions
+    """
+    if query.standby is None or (key := query.standby.by) is None:
+        return
+    types = {
+        name: spark_schema(schema)[key].dataType.simpleString()
+        for name, schema in inputs.items()
+        if key in schema.names  # `rows_of` refuses the others
+    }
+    if len(set(types.values())) > 1:
+        told = ", ".join(f"{kind} in {name!r}" for name, kind in types.items())
+        first = next(iter(types.values()))
+        raise WrongWiring(
+            f"query {query.name!r} has standby={query.standby!r}, and its inputs have {key!r} in "
+            f"unlike types: {told}. Equal keys of two types are in two partitions, so their rows "
+            "would not meet, and matches would be lost. Nothing was started. Declare one type in "
+            f'the schema of each input, such as "{key} {first}", and cast what is appended; where '
+            "a channel is there already, let a query copy it into another one with "
+            f'F.col("{key}").cast("{first}")'
+        )
 
 
 def rows_of(frame: DataFrame, channel: str, pair: Pair) -> DataFrame:

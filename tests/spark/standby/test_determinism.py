@@ -19,6 +19,7 @@ from streamproof.spark_bindings.standby.digest import (
     with_hash,
     write_rows,
 )
+from streamproof.spark_bindings.storage.parquet_files import read_file
 from streamproof.spark_bindings.storage.schema import stored_schema
 
 Plan = Callable[[DataFrame], DataFrame]
@@ -28,6 +29,14 @@ SCHEMA = stored_schema("id long, name string", "channel 'rows'")
 def stream(spark: SparkSession) -> DataFrame:
     rates = spark.readStream.format("rate").load()
     return rates.select("timestamp", "value", F.col("value").cast("double").alias("price"))
+
+
+def timed(rows: DataFrame, column: str = "timestamp") -> DataFrame:
+    return rows.withWatermark(column, "1 minute")
+
+
+def in_two_places(rows: DataFrame) -> DataFrame:
+    return rows.where("value > 3").union(rows.where("value < 3")).dropDuplicates(["value"])
 
 
 REFUSED: dict[str, tuple[Plan, str]] = {
@@ -66,8 +75,16 @@ REFUSED: dict[str, tuple[Plan, str]] = {
     },
     "product": (lambda rows: rows.groupBy("value").agg(F.product("price")), "floating-point"),
     "limit": (lambda rows: rows.limit(3), "order of rows"),
+    "watermarks of a union": (lambda rows: timed(rows).union(timed(rows)), r"has 2 watermarks"),
+    "watermarks of a join": (
+        lambda rows: timed(rows).join(
+            timed(rows.toDF("t", "v", "p"), "t"), F.expr("value = v and timestamp = t")
+        ),
+        r"has 2 watermarks \(t, timestamp\)",
+    ),
 }
 ALLOWED: dict[str, Plan] = {
+    "one watermark in two places": lambda rows: in_two_places(timed(rows)),
     "map": lambda rows: rows.withColumn("x", F.col("price") * 2),
     "sum": lambda rows: rows.groupBy("value").agg(F.sum("value"), F.max("price")),
     "mean": lambda rows: rows.groupBy("value").agg(F.avg("value")),
@@ -147,6 +164,19 @@ def test_a_digest_does_not_depend_on_the_order_and_on_all_else(
         [(2, "a"), (1, None), (3, "c")],
     ]
     assert digest not in {digest_of(spark, tmp_path, other) for other in others}
+
+
+@pytest.mark.parametrize("names", [("x`y", "a.b"), ("streamproof_row_hash", "column0")])
+def test_columns_of_a_pair_may_have_any_name(
+    spark: SparkSession, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    rows: list[tuple[int | None, str | None]] = [(1, "a"), (2, None)]
+    frame = spark.createDataFrame(rows, "id long, name string").toDF(*names)
+    schema = pa.schema([(names[0], pa.int64()), (names[1], pa.string())])
+    files, digest = write_rows(with_hash(frame), tmp_path, "turn", schema)
+    assert digest == digest_of(spark, tmp_path, rows)
+    found = [batch for file in files for batch in read_file(tmp_path / file.path, list(names))]
+    assert {tuple(row.values()) for batch in found for row in batch.to_pylist()} == set(rows)
 
 
 def test_rows_that_differ_are_named(tmp_path: Path) -> None:

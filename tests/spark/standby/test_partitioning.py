@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings import Query, Standby
+from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.errors import WrongWiring
-from streamproof.spark_bindings.layout.pairs import Pair, pairs_of
+from streamproof.spark_bindings.layout.pairs import Copy, Pair, pairs_of
+from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.standby.partitioning import rows_of
 
 
@@ -64,3 +66,36 @@ def test_an_input_without_the_key_is_refused(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1,)], "x long")
     with pytest.raises(WrongWiring, match=r"its input 'a' has the columns \['x'\]"):
         rows_of(frame, "a", Pair(query_by("key", 2)))
+
+
+@pytest.mark.parametrize("bounds", [(), (5,)], ids=["hash", "ranges"])
+@pytest.mark.parametrize(
+    ("types", "told"),
+    [
+        (("int", "long"), "int in 'a', bigint in 'b'"),
+        (("float", "double"), "float in 'a', double in 'b'"),
+        (("date", "timestamp"), "date in 'a', timestamp in 'b'"),
+        (("decimal(10,2)", "decimal(30,2)"), r"decimal\(10,2\) in 'a', decimal\(30,2\) in 'b'"),
+    ],
+)
+def test_a_key_of_unlike_types_is_refused_before_the_start(
+    spark: SparkSession, tmp_path: Path, types: tuple[str, str], told: str, bounds: tuple[Any, ...]
+) -> None:
+    """Equal keys would be in two partitions, and would not meet."""
+    one, other = types
+
+    def made(path: Path, kind: str, bounds: tuple[Any, ...] = ()) -> Pipeline:
+        query = Query(
+            "q",
+            inputs=("a", "b"),
+            output="o",
+            plan=lambda a, b: pytest.fail("the plan was asked"),
+            standby=Standby(2, by="key", bounds=bounds),
+        )
+        channels = {"a": f"key {one}", "b": f"x long, key {kind}", "o": "x long"}
+        return Pipeline(path, channels=channels, queries=[query])
+
+    with pytest.raises(WrongWiring, match=f"{told}.*matches would be lost.*Declare one type"):
+        run_copy(made(tmp_path / "p", other, bounds), "q", Copy.A, lambda: spark)
+    with pytest.raises(pytest.fail.Exception, match="the plan was asked"):  # so it has gone on
+        run_copy(made(tmp_path / "same", one), "q", Copy.A, lambda: spark)
