@@ -55,9 +55,9 @@ class Symbolic:
         if is_visible(name):
             return object.__getattribute__(self, name)
         raise untraceable(
-            f"it asks for the attribute {name} of the symbolic value "
-            f"{object.__getattribute__(self, 'expr')}",
-            "Compare the value with ==, or keep what is wanted in a field or a Map beside it",
+            f"it asks for the attribute {name} of the symbolic value {_text(self)}",
+            "Compare the value with ==, write a function of it, or keep what is wanted in a "
+            "field or a Map beside it",
         )
 
     def __setattr__(self, name: str, value: object) -> None:
