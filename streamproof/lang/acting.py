@@ -11,12 +11,14 @@ import ast
 import builtins
 import inspect
 import sys
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
+from enum import EnumType
 from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from streamproof.lang.origin import Origin, asks_models, origin_of
-from streamproof.lang.statements import Definition, runs_in
+from streamproof.lang.statements import Definition, calls_run, runs_in
 from streamproof.lang.text import parsed
 
 IsOwn: TypeAlias = Callable[[ModuleType], bool]
@@ -34,7 +36,7 @@ _ASKING = frozenset((
 
 
 def acting_in(module: ModuleType, is_own: IsOwn) -> Iterator[ast.stmt | ast.expr]:
-    """List what acts in a module's own file, a whole statement, or the head of one.
+    """List what acts in a module's own file: statements, and parts of some.
 
     Parameters
     ----------
@@ -68,10 +70,8 @@ def _acting(
                 _acts(part, module, is_own) for part in (*given, *_annotations(node))
             ):
                 yield node
-        elif not isinstance(node, ast.Import | ast.ImportFrom) and _acts(node, module, is_own):
-            yield node
-            if isinstance(node, ast.AnnAssign):
-                yield node.annotation  # which no function would evaluate
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _acting_parts(node, module, is_own)
 
 
 def imported_by(module: ModuleType) -> Iterator[ModuleType]:
@@ -106,19 +106,30 @@ def _is_decorated(node: Any, module: ModuleType, is_own: IsOwn) -> bool:
 
 
 def _acts(node: ast.AST, module: ModuleType, is_own: IsOwn) -> bool:
+    return any(_acting_parts(node, module, is_own))
+
+
+def _acting_parts(
+    node: ast.AST, module: ModuleType, is_own: IsOwn
+) -> Iterator[ast.stmt | ast.expr]:
+    """List the outermost parts of a statement, or of an expression, that act."""
     match node:
         case ast.Call() if _call_acts(node, module, is_own):
-            return True
+            yield node
+            return
         case ast.Assign(targets) | ast.Delete(targets) if any(
             isinstance(part, _WRITTEN) for target in targets for part in ast.walk(target)
         ):
-            return True
-        case ast.AugAssign() | ast.Raise() | ast.Assert() | ast.NamedExpr() | ast.Await():
-            return True
+            yield node
+            return
+        case ast.AugAssign() | ast.Raise() | ast.Assert() | ast.NamedExpr():
+            yield node
+            return
         case ast.AnnAssign(target) | ast.For(target) if isinstance(target, _WRITTEN):
-            return True
-    inner = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Lambda))
-    return any(_acts(part, module, is_own) for part in inner if not isinstance(part, Definition))
+            yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.Lambda | Definition):
+            yield from _acting_parts(part, module, is_own)
 
 
 def _call_acts(node: ast.Call, module: ModuleType, is_own: IsOwn) -> bool:
@@ -130,7 +141,7 @@ def _call_acts(node: ast.Call, module: ModuleType, is_own: IsOwn) -> bool:
             isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
         )
     if _is_users(called, is_own):
-        return not isinstance(called, type) or _is_made_by_users(called)
+        return not isinstance(called, type) or type(called) not in (type, ABCMeta, EnumType)
     if isinstance(node.func, ast.Attribute):
         owner = value_named(node.func.value, module)
         if type(owner) in _PLAIN and node.func.attr in _ASKING:
@@ -155,14 +166,20 @@ def _is_of_tools(called: ast.expr, module: ModuleType) -> bool:
     return str(name).partition(".")[0] in _TOOLS
 
 
-def _is_made_by_users(cls: type) -> bool:
-    """Tell whether a user's code runs as an object of a class is made."""
-    made = (inspect.getattr_static(cls, name, None) for name in _MAKING)
-    functions = (getattr(part, "__func__", part) for part in made)
-    return type(cls) is not type or any(
-        isinstance(part, FunctionType) and origin_of(part.__code__) is Origin.USER
-        for part in functions
-    )
+def making_in(module: ModuleType, is_own: IsOwn) -> Iterator[FunctionType]:
+    """List the methods of users' classes that run as objects are made while a file is loaded."""
+    tree = parsed(getattr(module, "__file__", None) or "")
+    for run in runs_in(tree.body if isinstance(tree, ast.Module) else []):
+        for call in calls_run(run.node):
+            cls = value_named(call.func, module)
+            if isinstance(cls, type) and _is_users(cls, is_own):
+                made = (inspect.getattr_static(cls, name, None) for name in _MAKING)
+                functions = (getattr(part, "__func__", part) for part in made)
+                yield from (
+                    part
+                    for part in functions
+                    if isinstance(part, FunctionType) and origin_of(part.__code__) is Origin.USER
+                )
 
 
 def _is_function(value: Any, is_own: IsOwn) -> bool:

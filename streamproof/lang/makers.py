@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from streamproof.lang.acting import acting_in, imported_by, value_named
+from streamproof.lang.acting import acting_in, imported_by, making_in, value_named
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.named import trees_of
@@ -182,6 +182,7 @@ class _Makers:
                 self.done.add(part)
                 for node in acting_in(part, self._is_own):
                     self._add_part(part, node)
+                self.found += making_in(part, self._is_own)
                 waiting += imported_by(part)
 
     # ----------------------------------------------------------------------- globals

@@ -165,7 +165,7 @@ def _names_changed(node: ast.stmt) -> set[str]:
 def _names_given(node: ast.stmt) -> set[str]:
     """Name what a statement that binds a name gives to a function."""
     is_binding = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
-    return {name for call in _calls_run(node) for name in _given_to(call)} if is_binding else set()
+    return {name for call in calls_run(node) for name in _given_to(call)} if is_binding else set()
 
 
 def _given_to(call: ast.Call) -> set[str]:
@@ -173,18 +173,18 @@ def _given_to(call: ast.Call) -> set[str]:
     return {part.id for part in given if isinstance(part, ast.Name)}
 
 
-def _calls_run(node: ast.AST) -> Iterator[ast.Call]:
+def calls_run(node: ast.AST) -> Iterator[ast.Call]:
     """List the calls that are run with a statement, which those in a lambda are not."""
     if isinstance(node, ast.Call):
         yield node
     for part in ast.iter_child_nodes(node):
         if not isinstance(part, ast.Lambda):
-            yield from _calls_run(part)
+            yield from calls_run(part)
 
 
 def calls_in(node: ast.stmt, name: str = "") -> list[ast.expr]:
     """List what a statement calls; with a name, what it gives the name to."""
-    return [call.func for call in _calls_run(node) if not name or name in _given_to(call)]
+    return [call.func for call in calls_run(node) if not name or name in _given_to(call)]
 
 
 def _names_handed(node: ast.stmt) -> set[str]:
