@@ -38,6 +38,8 @@ Explored: TypeAlias = tuple[str, str, CheckReport]
 """A model's class, the name of a size, and what exploring it gave."""
 OnStage: TypeAlias = Callable[[str], None]
 """Called with what is being done now."""
+OnReport: TypeAlias = Callable[["ProtocolReport"], None]
+"""Called with what was found out about a protocol."""
 STAGES_EVERY_SECONDS = 0.1
 """How often it is asked what processes that verify are doing."""
 
@@ -133,15 +135,24 @@ def explore_protocol(
                 report = check(at_size(model_class, size), limits=limits)
                 _unless_interrupted(report)
                 checks.append((model_class.__name__, size_name, report))
-        on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
+        if file.mutants:
+            on_stage(f"{name}: hunting {len(file.mutants)} mutants of {file.name}")
         results += mutants_of(file, limits)
     return tuple(checks), MutationReport(name, tuple(results))
 
 
 def verify_protocols(
-    names: Sequence[str], *, on_stage: OnStage = lambda _: None
+    names: Sequence[str],
+    *,
+    on_stage: OnStage = lambda _: None,
+    on_report: OnReport = lambda _: None,
 ) -> list[ProtocolReport]:
     """Verify protocols side by side, in as many processes as there are cores.
+
+    Parameters
+    ----------
+    names : of the protocols
+    on_stage, on_report : called in this process, each report as soon as it is there
 
     Raises
     ------
@@ -149,19 +160,26 @@ def verify_protocols(
     """
     workers = min(cores(), len(names))
     if workers <= 1:
-        return [verify_protocol(name, on_stage=on_stage) for name in names]
+        reports = []
+        for name in names:
+            reports.append(verify_protocol(name, on_stage=on_stage))
+            on_report(reports[-1])
+        return reports
     fresh = multiprocessing.get_context("spawn")  # threads of native searches would not be forked
     stages, others = fresh.Queue(), set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, fresh, _tell_to, (stages,)) as pool:
         # The longest first, so that no process is left alone with it.
         begun = {name: pool.submit(_verify_here, name) for name in sorted(names, key=_brevity)}
+        told: set[str] = set()
         try:
-            while wait(begun.values(), STAGES_EVERY_SECONDS).not_done:
+            while len(told) < len(begun):
+                wait([begun[name] for name in begun if name not in told], STAGES_EVERY_SECONDS)
                 while not stages.empty():
                     on_stage(stages.get())
-                for one in begun.values():
-                    if one.done():
-                        one.result()  # raises what went wrong, at once
+                for name, one in begun.items():
+                    if one.done() and name not in told:
+                        on_report(one.result())  # or raises what went wrong, at once
+                        told.add(name)
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()

@@ -115,10 +115,15 @@ def test_the_committed_certificate_is_by_the_engines_as_they_are(protocol):
 def test_protocols_are_verified_side_by_side_and_reported_in_order(monkeypatch):
     monkeypatch.setattr("streamproof.verification.cores", lambda: 2)
     stages = []
-    reports = verify_protocols(["merge_order", "egress"], on_stage=stages.append)
+    done = []
+    reports = verify_protocols(
+        ["merge_order", "egress"], on_stage=stages.append, on_report=done.append
+    )
+    assert sorted(report.protocol for report in done) == ["egress", "merge_order"]
     assert [report.protocol for report in reports] == ["merge_order", "egress"]
     assert all(report.exit_code is ExitCode.GREEN for report in reports)
     assert any(stage.startswith("egress: exploring") for stage in stages)
+    assert not any("hunting 0" in stage for stage in stages)
 
 
 def test_what_goes_wrong_in_one_ends_them_all(monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,8 +25,8 @@ class Ran:
     figures : by name, what was drawn, as SVG
     """
 
-    found: Mapping[str, Json]
-    figures: Mapping[str, str]
+    found: dict[str, Json]
+    figures: dict[str, str]
 
 
 def write_html(

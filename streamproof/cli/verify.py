@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -47,38 +47,83 @@ def verify(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check, mutate and prove protocols, and run them on a real Spark pipeline."""
-    from streamproof.verification import verify_protocols
-
     if html is not None:
         html.absolute().parent.mkdir(parents=True, exist_ok=True)
         writable_file(html)
-    with stage_line() as on_stage:
-        reports = verify_protocols(protocols or protocol_names(), on_stage=on_stage)
+    names = protocols or list(protocol_names())
+    reports, interrupted = verified(names)
     table = [row for report in reports for row in rows_of(report)]
     if not as_json:
         print_table(console(), table)
-    ran: dict[str, Json] = {}
-    figures: dict[str, str] = {}
-    with TemporaryDirectory() as place:
-        for one in EXAMPLES if example else ():
-            plot = Path(place) / f"{one.name}.svg"
-            ran[one.name] = one.run(rows, plot if html is not None else None)
-            table.append(one.row(ran[one.name]))
-            if plot.is_file():
-                figures[one.name] = plot.read_text(encoding="utf-8")
-    code = overall(reports, ran)
+    examples = Ran({}, {})
+    if example and not interrupted:
+        interrupted = run_examples(rows, examples, drawn=html is not None)
+    shown = [one.row(examples.found[one.name]) for one in EXAMPLES if one.name in examples.found]
+    code = ExitCode.UNDETERMINED if interrupted else overall(reports, examples.found)
     if html is not None:
-        write_html(html, table, reports, Ran(ran, figures), code)
+        write_html(html, [*table, *shown], reports, examples, code)
     if as_json:
-        found = [report.to_json() for report in reports]
-        print_json({"protocols": found, "examples": ran, "exit_code": int(code)})
+        found: Json = {"protocols": [report.to_json() for report in reports]}
+        found |= {"examples": dict(examples.found), "interrupted": interrupted}
+        print_json({**found, "exit_code": int(code)})
         return code
-    if ran:
-        print_table(console(), [one.row(ran[one.name]) for one in EXAMPLES])
+    if shown:
+        print_table(console(), shown)
     if html is not None:
         console().print(f"kept as a page: {html}", soft_wrap=True)
+    if interrupted:
+        console().print(f"interrupted: {len(reports)} of {len(names)} protocols were verified")
     console().print(summary(code))
     return code
+
+
+def verified(names: Sequence[str]) -> tuple[list[ProtocolReport], bool]:
+    """Verify protocols, and tell how far that is; those that are done, if it is interrupted.
+
+    Raises
+    ------
+    KeyboardInterrupt : if none was done
+    """
+    from streamproof.verification import verify_protocols
+
+    done: list[ProtocolReport] = []
+    with stage_line() as tell:
+
+        def on_report(report: ProtocolReport) -> None:
+            done.append(report)
+            status = report.verdict.status.value
+            tell(f"{len(done)} of {len(names)} protocols; {report.protocol}: {status}")
+
+        try:
+            return verify_protocols(
+                names,
+                on_stage=lambda stage: tell(f"{len(done)} of {len(names)} protocols; {stage}"),
+                on_report=on_report,
+            ), False
+        except KeyboardInterrupt:
+            if not done:
+                raise
+    return sorted(done, key=lambda report: names.index(report.protocol)), True
+
+
+def run_examples(rows: int | None, ran: Ran, *, drawn: bool) -> bool:
+    """Run each example, note what it finds, and tell whether that was interrupted.
+
+    Parameters
+    ----------
+    rows, drawn : as each is told, where it can be
+    ran : what it is noted in
+    """
+    with TemporaryDirectory() as place:
+        try:
+            for one in EXAMPLES:
+                plot = Path(place) / f"{one.name}.svg"
+                ran.found[one.name] = one.run(rows, plot if drawn else None)
+                if plot.is_file():
+                    ran.figures[one.name] = plot.read_text(encoding="utf-8")
+        except KeyboardInterrupt:
+            return True
+    return False
 
 
 def print_table(out: Console, rows: list[Row]) -> None:

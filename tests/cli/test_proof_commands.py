@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,52 @@ def test_verify_without_the_example_shows_one_table(quick, tmp_path):
     assert ran.exit_code == ExitCode.GREEN
     assert "102 of 102 obligations" in ran.stdout
     assert "everything that is claimed holds" in page.read_text(encoding="utf-8")
+
+
+def interrupted_after(report, count):
+    """Verify so many protocols, and be interrupted by hand."""
+
+    def verify(names, *, on_report, **_):
+        for name in names[:count]:
+            on_report(replace(report, protocol=name))
+        raise KeyboardInterrupt
+
+    return verify
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_verdicts_that_are_there_are_shown_when_it_is_interrupted(report, monkeypatch, as_json):
+    monkeypatch.setattr("streamproof.verification.verify_protocols", interrupted_after(report, 2))
+    ran = run("verify", *["--json"] * as_json)
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert re.search(r"1 of \d+ protocols; chandy_lamport: EXHAUSTED", ran.stderr)
+    if as_json:
+        told = json.loads(ran.stdout)
+        assert [part["protocol"] for part in told["protocols"]] == ["chandy_lamport", "dpc"]
+        assert told["interrupted"]
+        assert told["examples"] == {}
+    else:
+        assert ran.stdout.count("102 of 102 obligations") == 2
+        assert re.search(r"interrupted: 2 of \d+ protocols were verified\n", ran.stdout)
+
+
+def test_an_interruption_before_any_verdict_shows_none(report, monkeypatch):
+    monkeypatch.setattr("streamproof.verification.verify_protocols", interrupted_after(report, 0))
+    ran = run("verify")
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert (ran.stdout, "before there was anything" in ran.stderr) == ("", True)
+
+
+def test_an_interrupted_example_leaves_the_verdicts_of_others(quick, monkeypatch):
+    def run_or_stop(example, _rows, _plot):
+        if example.name == "airports":
+            raise KeyboardInterrupt
+        return {"equal": True}
+
+    monkeypatch.setattr(SparkExample, "run", run_or_stop)
+    ran = run("verify")
+    assert ran.exit_code == ExitCode.UNDETERMINED
+    assert ran.stdout.count("EQUAL") == 1
 
 
 def test_verify_as_json_gives_what_is_printed(quick):
