@@ -28,11 +28,12 @@ test-sixth: $(INSTALLED)  ## a sixth of those that start no Spark, another one a
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
 	nice -n 10 $(RUN)/python -m tests.mutation.campaign
 
-lint: $(INSTALLED)  ## style, types and layers
+lint: $(INSTALLED)  ## style, types, layers and words
 	$(RUN)/ruff check $(FILES)
 	$(RUN)/ruff format --check $(FILES)
 	$(RUN)/mypy
 	$(RUN)/lint-imports
+	$(RUN)/python -m tools.writing
 
 golden: $(INSTALLED)  ## write the golden counts anew and show what moved
 	$(RUN)/python -m tests.golden.write

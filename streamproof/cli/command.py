@@ -32,7 +32,7 @@ WHAT_TO_GIVE: Mapping[str, Callable[[], str]] = {
     "SNAPSHOT": lambda: "Give the id of a snapshot; streamproof snapshot list PIPELINE has them",
     "KEY": lambda: "Give the key that a counterexample prints, such as 0/3/1",
 }
-"""By the name of an argument: what is told if it is left out."""
+"""By the name of an argument: the message if it is left out."""
 
 
 def _as_read(params: list[Any]) -> list[Any]:

@@ -143,8 +143,8 @@ def _for_ever(repeats: int, steps: int) -> str:
     if repeats == 0:
         return "and there it stays: what is possible there is owed nothing"
     if repeats == 1:
-        return f"and so on: step {steps} is repeated for ever"
-    return f"and so on: steps {steps - repeats + 1} to {steps} are repeated for ever"
+        return f"and so on: step {steps} is repeated forever"
+    return f"and so on: steps {steps - repeats + 1} to {steps} are repeated forever"
 
 
 @contextmanager

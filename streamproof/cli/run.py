@@ -168,7 +168,7 @@ def _supervise(file: str, options: list[str], suspect_after: float, stop: Event)
 
 
 def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
-    """Do what runs until it is told to stop; tell how it has ended, when it has."""
+    """Do the work until it is stopped, and report how it has ended."""
     from streamproof.spark_bindings.errors import (
         CopiesDiffer,
         CopyRuns,

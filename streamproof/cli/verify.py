@@ -111,7 +111,7 @@ def run_examples(rows: int | None, ran: Ran, *, drawn: bool) -> bool:
 
     Parameters
     ----------
-    rows, drawn : as each is told, where it can be
+    rows, drawn : for each, where it takes them
     ran : what it is noted in
     """
     with TemporaryDirectory() as place:

@@ -130,7 +130,7 @@ class Channel:
     ) -> Position | None:
         """Append rows to a source channel as one commit.
 
-        Called by whoever feeds the pipeline, on any thread, in any process. Without an identity it
+        Called by the producer, on any thread, in any process. Without an identity it
         must not be repeated. With one it may: rows that were appended with this sequence number
         are not appended again, and the call gives None. So a producer that begins to count anew
         needs a new name.
@@ -172,7 +172,7 @@ class Channel:
         identity = Transaction(f"{APPLICATION}{producer}", sequence)
         with self._lock, writing(self.path):
             position = None if self._is_done(identity) else self._append(table, identity)
-            if position is None:  # they are there, maybe by another process in the meantime
+            if position is None:  # they are there, maybe by another process meanwhile
                 self._sync()
                 newest = self._newest(identity.app_id)
                 assert newest is not None
@@ -202,7 +202,7 @@ class Channel:
 
         Called by the query's batch function, on the driver; the rows are written by the executors.
         May be repeated with the same batch. A batch without rows appends nothing, and gives None:
-        in a cycle, empty commits would go round for ever.
+        in a cycle, empty commits would go round forever.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ class Channel:
             try:
                 return self._commit(files, identity, metadata)
             except CommitFailedError:
-                continue  # another process has committed in the meantime: the same, or less
+                continue  # another process has committed meanwhile: the same, or less
         raise not_appended(f"channel {self.name!r}")
 
     def _commit(

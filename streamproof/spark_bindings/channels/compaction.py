@@ -152,7 +152,7 @@ def _checkpoint(channel: Path) -> None:
 def _remove_old_checkpoints(channel: Path) -> None:
     log = channel / "_delta_log"
     for newest in _checkpoints(log)[-1:]:
-        sync_file(newest)  # a commit may have made it in the meantime, and Delta syncs nothing
+        sync_file(newest)  # a commit may have made it meanwhile, and Delta syncs nothing
     sync_directory(log)
     for file in (*_checkpoints(log)[:-1], *log.glob("_commit_*.json.tmp")):
         file.unlink(missing_ok=True)

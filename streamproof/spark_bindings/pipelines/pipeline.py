@@ -84,7 +84,7 @@ class Pipeline:
         }
         self.path = local_directory("a pipeline", path)
         if PipelineDirectory.is_free(self.path):
-            with suppress(TargetNotEmpty):  # another process has made it in the meantime
+            with suppress(TargetNotEmpty):  # another process has made it meanwhile
                 PipelineDirectory.create(self.path, wiring, schemas)
         self._directory = PipelineDirectory.open(self.path)
         if not self._directory.wiring.is_as(wiring):

@@ -177,7 +177,7 @@ class Run:
                 raise QueryFailed(
                     f"query {name!r} of pipeline {self._directory.path} has ended: "
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
-                    "Mend the cause, call stop(), then start(spark)"
+                    "Fix the cause, call stop(), then start(spark)"
                 ) from error
 
     def _look(self, query: StreamingQuery) -> tuple[bool, Exception | None]:

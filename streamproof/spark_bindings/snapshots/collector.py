@@ -216,7 +216,7 @@ class CollectorThread:
         if self._failure is not None:
             raise QueryFailed(
                 f"the snapshots of pipeline {self._place} cannot be collected: {self._failure}. "
-                "Its queries go on. Mend the cause, and start it again"
+                "Its queries go on. Fix the cause, and start it again"
             ) from self._failure
 
     def stop(self) -> None:

@@ -67,6 +67,6 @@ def remove_snapshot(path: Path | str, snapshot: str) -> None:
     """
     source, name = PipelineDirectory.at(path), SnapshotId(snapshot)
     if name in source.snapshots.unfinished():
-        # Half begun, its processes would wait for the other half for ever.
+        # Half begun, its processes would wait for the other half forever.
         _feeds(source).initiate(name)
     source.snapshots.remove(name)

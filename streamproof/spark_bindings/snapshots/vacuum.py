@@ -74,7 +74,7 @@ def vacuum(
     ----------
     path, dry_run : the pipeline's directory, and whether to tell only
     keep : per channel that is read from outside, how many of its newest commits stay. Who is
-        farther behind is told so by VacuumedRows
+        farther behind gets VacuumedRows
     outside : per channel, the checkpoint of a query outside that reads `Channel.stream`, such as
         that of `reconcile`: what it has not taken stays
 

@@ -17,7 +17,7 @@ SILENCE_BOUNDS_MAX = 10
 START_SECONDS_MAX = 300.0
 """One that has not caught up after so long is ended, however large its state: it hangs."""
 DIFFERS, WRONG_USE, FAILED = 1, 2, 3
-"""Exit codes. The first two tell of a mistake that a new start does not mend."""
+"""Exit codes. The first two tell of a mistake that a new start does not fix."""
 _MEANINGS = {
     DIFFERS: "it gave other rows than its twin",
     WRONG_USE: "wrong use",

@@ -96,7 +96,7 @@ def run_copy(
     suspect_after_seconds: float = SUSPECT_AFTER_SECONDS,
     stop: Event | None = None,
 ) -> None:
-    """Run one copy of a query until it is told to stop, or ends with an error.
+    """Run one copy of a query until `stop` is set, or it ends with an error.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ class CopyRun:
         if not self._running.isActive:
             raise self._failure or QueryFailed(
                 f"copy {self._copy.value} of {self._pair.name} has ended: "
-                f"{self._running.exception() or 'it was stopped'}. Its twin goes on. Mend the "
+                f"{self._running.exception() or 'it was stopped'}. Its twin goes on. Fix the "
                 "cause and start the copy again"
             )
         with self._lock:

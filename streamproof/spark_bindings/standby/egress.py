@@ -218,7 +218,7 @@ class CopyEgress:
             f"turn {output.turn} of lane {self._client.lane!r} ({where}) has the digest "
             f"{digest}, but copy {self._copy.value} gave {output.digest}. Rows that it gave and "
             f"the other did not: {more}; the other way: {less}{gone}. The plan is not "
-            "deterministic, and the copies' states may differ. What was delivered stands. Mend the "
+            "deterministic, and the copies' states may differ. What was delivered stands. Fix the "
             "plan, then begin a pipeline in another directory"
         )
 

@@ -79,4 +79,4 @@ def _remedy(error: Exception) -> str:
             "There is no Spark session yet when the file is read. Make what needs one in the "
             "function that is the plan, or give types as objects: F.udf(LongType())"
         )
-    return "Mend the file; what it does as a script belongs under: if __name__ == '__main__'"
+    return "Fix the file; what it does as a script belongs under: if __name__ == '__main__'"

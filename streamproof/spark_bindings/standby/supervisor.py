@@ -205,14 +205,14 @@ class Supervisor:
                 raise CopiesDiffer(
                     f"{what} in pipeline {self._path} gave other rows than its twin, or than it "
                     "had given before: which, and where, it has said above. All processes were "
-                    "stopped; what was delivered stands. Mend the plan, then begin a pipeline in "
+                    "stopped; what was delivered stands. Fix the plan, then begin a pipeline in "
                     "another directory"
                 )
             if process.exit_code == WRONG_USE:
                 raise QueryFailed(
                     f"{what} in pipeline {self._path} {process.how_it_is()}, which tells of a "
-                    "mistake that a new start would not mend; what it said is above. All "
-                    "processes were stopped, and nothing is lost. Mend it, and start again"
+                    "mistake that a new start would not fix; what it said is above. All "
+                    "processes were stopped, and nothing is lost. Fix it, and start again"
                 )
             process.end(time.monotonic())
             _log.info("%s is started again", what)

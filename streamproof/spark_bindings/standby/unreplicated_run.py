@@ -26,7 +26,7 @@ def run_alone(
     bound_seconds: float,
     stop: Event | None = None,
 ) -> None:
-    """Run the queries without a standby until it is told to stop, or one ends with an error.
+    """Run the queries without a standby until `stop` is set, or one ends with an error.
 
     Parameters
     ----------

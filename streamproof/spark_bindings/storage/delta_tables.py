@@ -54,7 +54,7 @@ def new_table(path: Path, schema: pa.Schema, **more: Any) -> None:
 
     Parameters
     ----------
-    path, schema, more : what Delta is told
+    path, schema, more : what Delta receives
     """
     said = CommitProperties(custom_metadata={FORMAT_KEY: str(FORMAT)})
     DeltaTable.create(path, schema=schema, commit_properties=said, **more)

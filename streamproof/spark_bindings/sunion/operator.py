@@ -74,7 +74,7 @@ def sunion(
     lateness : how much older than a row before it in its stream a row may be
     max_delay : how long a row may wait, by the clock; then it comes out as tentative. More than
         `bucket` and `lateness` together, if the inputs are live: the rest is how long one may be
-        silent without a tentative row. None is for ever
+        silent without a tentative row. None is forever
     policy : what happens to the rows behind a bucket that came out as tentative
     margin : share of `max_delay` that a bucket waits; the rest is for the trigger and the work
     partition_by : columns whose values choose one of several serializers, which work in parallel;

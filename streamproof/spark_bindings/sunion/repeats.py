@@ -1,6 +1,6 @@
 """Rows that have time, stream and position of another: copies are set apart, others refused.
 
-A source that delivers at least once gives a row twice, now and then. The order of two rows that are
+A source that delivers at least once emits a row twice, now and then. The order of two rows that are
 equal in all columns is no question, and one of them is enough; that of two others is one, and has
 no answer. A row is compared when it comes, so that what is refused is not in the state yet.
 """

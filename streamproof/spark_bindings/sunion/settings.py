@@ -1,4 +1,4 @@
-"""What a merge is told, in the units that its workers reckon with."""
+"""The settings of a merge, in the units that its workers reckon with."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Settings:
     partition_by : columns whose values choose a serializer; none, if there is only one
     partitions : serializers that share the rows
     columns : names and types of all columns, in order of the names
-    wait_ms : how long a bucket waits before it comes out as tentative; None is for ever
+    wait_ms : how long a bucket waits before it comes out as tentative; None is forever
     policy : what happens then to the rows that follow
     """
 

@@ -148,7 +148,7 @@ def _triggered(merged: DataFrame, trigger: dict[str, Any]) -> DataStreamWriter:
     if bounded and {"availableNow", "once"} & {*trigger}:
         raise WrongArgument(
             f"reconcile was given the trigger {trigger!r}, but the merge has a max_delay. Its "
-            "clock makes batches for ever, so the query would never end. Write for example "
+            "clock makes batches forever, so the query would never end. Write for example "
             'processingTime="1 second" and stop the query, or leave out max_delay'
         )
     if "continuous" in trigger:
