@@ -56,20 +56,13 @@ def _acting(
                 yield guard
             seen.add(id(guard))
         node = run.node
-        if isinstance(node, ast.ClassDef):
-            heads = [*node.bases, *(word.value for word in node.keywords)]
-            if _is_decorated(node, module, is_own):
+        if isinstance(node, Definition):
+            if any(_calls_it(part, module, is_own) for part in node.decorator_list):
                 yield node
-            else:
-                yield from (head for head in heads if _acts(head, module, is_own))
-                yield from _acting(node.body, module, is_own)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            defaults = (*node.args.defaults, *node.args.kw_defaults)
-            given = [part for part in defaults if part is not None]
-            if _is_decorated(node, module, is_own) or any(
-                _acts(part, module, is_own) for part in (*given, *_annotations(node))
-            ):
-                yield node
+                continue
+            for head in (*node.decorator_list, *_heads(node)):
+                yield from _acting_parts(head, module, is_own)
+            yield from _acting(node.body if isinstance(node, ast.ClassDef) else [], module, is_own)
         elif not isinstance(node, ast.Import | ast.ImportFrom):
             yield from _acting_parts(node, module, is_own)
 
@@ -89,20 +82,22 @@ def imported_by(module: ModuleType) -> Iterator[ModuleType]:
         yield from (sys.modules[name] for name in names if name in sys.modules)
 
 
-def _annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
-    arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    found = (*(argument.annotation for argument in arguments), node.returns)
-    return (part for part in found if part is not None)
+def _heads(node: Definition) -> Iterator[ast.expr]:
+    """List what is evaluated as a class or function is made, besides decorators and the body."""
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from (word.value for word in node.keywords)
+        return
+    given = node.args
+    arguments = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+    found = (*given.defaults, *given.kw_defaults, *(part.annotation for part in arguments))
+    yield from (part for part in (*found, node.returns) if part is not None)
 
 
-def _is_decorated(node: Any, module: ModuleType, is_own: IsOwn) -> bool:
+def _calls_it(decorator: ast.expr, module: ModuleType, is_own: IsOwn) -> bool:
     """Tell whether a decorator of a user gets a definition, which it may call at once."""
-    return any(
-        isinstance(decorator, ast.Lambda)
-        or _is_users(value_named(decorator, module), is_own)
-        or _acts(decorator, module, is_own)
-        for decorator in node.decorator_list
-    )
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(made, ast.Lambda) or _is_users(value_named(made, module), is_own)
 
 
 def _acts(node: ast.AST, module: ModuleType, is_own: IsOwn) -> bool:

@@ -18,6 +18,8 @@ _INSTALLED = tuple(str(Path(sysconfig.get_path(name))) for name in ("purelib", "
 _OURS = Path(_HERE).parent
 _OF_MODELS = ("lang", "models", "protocols")
 """Rooms of streamproof that models are made of."""
+_LOADS_MODELS = ("models", "registry.py")
+"""In these rooms, and makes no model either."""
 _STANDARD = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
 
 
@@ -115,7 +117,10 @@ def is_of_tools(module: ModuleType) -> bool:
 @functools.cache
 def _is_of_a_tool(filename: str) -> bool:
     path = Path(filename)
-    return path.is_relative_to(_OURS) and path.relative_to(_OURS).parts[0] not in _OF_MODELS
+    if not path.is_relative_to(_OURS):
+        return False
+    own = path.relative_to(_OURS).parts
+    return own[0] not in _OF_MODELS or own == _LOADS_MODELS
 
 
 def names_used(code: CodeType) -> list[str]:
