@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 import signal
 from pathlib import Path
+from threading import Event, Thread
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Position
+from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from tests.spark.standby.support import copies
 from tests.spark.standby.support.copies import await_in_step, await_primary, pair_run
@@ -139,3 +143,31 @@ def test_partitions_share_the_rows_and_each_is_a_pair_of_its_own(
         if log.entry(Position(number)).files
     }
     assert writers == {"totals.0", "totals.1"}
+
+
+def test_a_copy_delivers_columns_of_any_name(spark: SparkSession, tmp_path: Path) -> None:
+    names = ("x`y", "a.b", "streamproof_row_hash")
+    schema = ", ".join(f"`{name.replace('`', '``')}` long" for name in names)
+    query = Query("q", ("a",), "b", plan=lambda rows: rows, standby=Standby())
+    made = Pipeline(tmp_path / "p", channels={"a": schema, "b": schema}, queries=[query])
+    rows = [dict.fromkeys(names, 1), dict.fromkeys(names, 2)]
+    made.channel("a").append(pa.Table.from_pylist(rows))
+    stop, failed = Event(), list[Exception]()
+
+    def run() -> None:
+        try:
+            run_copy(made, "q", Copy.A, lambda: spark, stop=stop)
+        except Exception as error:  # noqa: BLE001 - shown below
+            failed.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        delivered = made.channel("b")
+        await_that(
+            lambda: delivered.rows().num_rows == 2, "delivery", lambda: next(iter(failed), None)
+        )
+    finally:
+        stop.set()
+        thread.join(SECONDS_MAX)
+    assert delivered.rows().to_pylist() == rows
