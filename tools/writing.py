@@ -23,7 +23,7 @@ RETIRED_MAX = {
     "docs": 0,
     "streamproof/cli": 0,
     "streamproof/spark_bindings": 0,
-    "streamproof/lang": 7,
+    "streamproof/lang": 6,
     "streamproof/protocols": 2,
     "streamproof/models": 13,
     "streamproof/checker": 32,

@@ -1,4 +1,4 @@
-"""Statements that act: what a module does as it is loaded, besides binding names.
+"""Statements that act: the work of a module as it is loaded, apart from binding names.
 
 `TABLE = {}` binds a name. `fill(TABLE)`, a decorator that calls what it decorates, a default value
 or a neighbour that is imported may fill it. A clock or a random number in any of these has a part
@@ -83,7 +83,7 @@ def imported_by(module: ModuleType) -> Iterator[ModuleType]:
 
 
 def _heads(node: Definition) -> Iterator[ast.expr]:
-    """List what is evaluated as a class or function is made, besides decorators and the body."""
+    """List what is evaluated as a class or function is made, apart from decorators and the body."""
     if isinstance(node, ast.ClassDef):
         yield from node.bases
         yield from (word.value for word in node.keywords)
