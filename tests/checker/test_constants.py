@@ -94,6 +94,12 @@ class OnOf(Generic[E]):
 class Open(Model[OnOf[E]], Generic[E]):
     ps: Domain[E]
 
+    @classmethod
+    def sized(cls) -> Any:
+        return cls(Domain(P, 2))
+
+    sizes = {"default": {}}
+
     @init
     def start(self) -> OnOf[E]:
         return OnOf(Map.fill(self.ps, False))
@@ -130,6 +136,8 @@ class Sides:
 
 @dataclass(frozen=True)
 class Together(Model[Sides]):
+    sizes = {"default": {}}
+
     @init
     def start(self) -> Sides:
         return Sides(Left.OFF, Right.LOW)

@@ -100,6 +100,8 @@ class Count:
 def counting(limit: Callable[[], int]) -> Any:
     @dataclass(frozen=True)
     class Counting(Model[Count]):
+        sizes = {"default": {}}
+
         @init
         def start(self) -> Count:
             return Count(0)

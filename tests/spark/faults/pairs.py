@@ -106,7 +106,7 @@ def without_spark() -> Iterator[None]:
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
             (continuation, "planned_sources", list),
-            (continuation, "lasting_of", lambda _: Lasting([Stateful("Deduplicate(x)", "")])),
+            (continuation, "lasting_of", lambda *_: Lasting([Stateful("Deduplicate(x)", "")])),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield

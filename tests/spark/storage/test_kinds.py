@@ -85,7 +85,8 @@ def test_each_file_says_its_format_or_is_of_others(tmp_path: Path) -> None:
     theirs = {Kind.SPARK, Kind.DELTA, Kind.PASSING}
     listed = {**PIPELINE, **MERGE_CHECKPOINT, **TABLE}
     ours = {pattern for pattern, kind in listed.items() if kind not in theirs}
-    assert ours - found == set()
+    # What a table's inputs read is noted where Spark runs: the slow test below looks at it.
+    assert ours - found == {r"streamproof_inputs\.json"}
 
 
 @pytest.mark.parametrize(
