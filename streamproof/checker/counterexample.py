@@ -52,9 +52,7 @@ class BrokenModel(StreamproofError, RuntimeError):
         remedy = "Mend it, or state a guard"
         if isinstance(error, TypeError) and "unhashable type" in str(error):
             remedy = "A state is looked up by its hash: write a tuple for a list, a Map for a dict"
-        if isinstance(error, TypeError) and "'Map' object does not support item assignment" in str(
-            error
-        ):
+        if isinstance(error, TypeError) and _NO_ASSIGNMENT in str(error):
             remedy = (
                 "Nothing changes a map: write m.set(key, value) for m[key] = value, which gives a "
                 "changed copy, and return a state that has it"

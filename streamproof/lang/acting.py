@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib.util
 import inspect
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from enum import EnumType
 from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
@@ -70,16 +72,21 @@ def _acting(
 def imported_by(module: ModuleType) -> Iterator[ModuleType]:
     """List the modules that a module's own file imports as it is loaded."""
     tree = parsed(getattr(module, "__file__", None) or "")
-    package = getattr(module, "__package__", None) or module.__name__.rpartition(".")[0]
     for run in runs_in(tree.body if isinstance(tree, ast.Module) else []):
         names: list[str] = []
         if isinstance(run.node, ast.Import):
             names = [alias.name for alias in run.node.names]
         elif isinstance(run.node, ast.ImportFrom):
-            above = package.rsplit(".", run.node.level - 1)[0] if run.node.level else ""
-            base = ".".join(part for part in (above, run.node.module or "") if part)
-            names = [base, *(f"{base}.{alias.name}" for alias in run.node.names)]
+            with suppress(ImportError):  # one that the file has tried in vain
+                base = imported_from(module, run.node)
+                names = [base, *(f"{base}.{alias.name}" for alias in run.node.names)]
         yield from (sys.modules[name] for name in names if name in sys.modules)
+
+
+def imported_from(module: ModuleType, node: ast.ImportFrom) -> str:
+    """Name the module that a statement of another one imports from."""
+    package = module.__package__ or module.__name__.rpartition(".")[0]
+    return importlib.util.resolve_name(f"{'.' * node.level}{node.module or ''}", package)
 
 
 def _heads(node: Definition) -> Iterator[ast.expr]:

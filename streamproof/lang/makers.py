@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib.util
 import inspect
 import sys
 from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from streamproof.lang.acting import acting_in, imported_by, making_in, value_named
+from streamproof.lang.acting import acting_in, imported_by, imported_from, making_in, value_named
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.named import trees_of
@@ -232,10 +231,7 @@ class _Makers:
         is_bound = False
         for alias in node.names:
             if (alias.asname or alias.name) in (name, "*"):
-                package = module.__package__ or module.__name__.rpartition(".")[0]
-                dots = "." * node.level
-                origin = importlib.util.resolve_name(f"{dots}{node.module or ''}", package)
-                source = sys.modules.get(origin)
+                source = sys.modules.get(imported_from(module, node))
                 if source is not None and (alias.name != "*" or name in vars(source)):
                     self._add_global(source, name if alias.name == "*" else alias.name)
                 is_bound |= source is not None and (alias.name != "*" or name in vars(source))

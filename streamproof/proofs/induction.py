@@ -266,8 +266,9 @@ def vacuous_parts(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, .
     found = []
     for path, command in theory.paths():
         premises = (*theory.assumed, *command.guard)
-        if not _satisfiable(theory, premises, command.parameters):
-            how = "never enabled" if _is_impossible(premises) else "not known to be enabled"
+        answer = _answer(theory, premises, command.parameters)
+        if answer != z3.sat:
+            how = "never enabled" if answer == z3.unsat else "not known to be enabled"
             found.append(f"{path} is {how} under the invariant")
     # A guard that simplifies to False leaves no path at all, and so no obligation to fail.
     cls = theory.invariant.model_class
@@ -307,16 +308,16 @@ def _vacuous_lemmas(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str,
 def _satisfiable(
     theory: Theory, premises: tuple[ex.Expr, ...], parameters: tuple[Var, ...]
 ) -> bool:
-    """Tell whether some state satisfies premises: a small one, or any that Z3 finds."""
+    return bool(_answer(theory, premises, parameters) == z3.sat)
+
+
+def _answer(
+    theory: Theory, premises: tuple[ex.Expr, ...], parameters: tuple[Var, ...]
+) -> z3.CheckSatResult:
+    """Say whether some state satisfies premises: a small one, or any that Z3 finds."""
     questions = (Question(theory.traced, premises, parameters, size) for size in SIZES)
     if any(find_instance(question) is not None for question in questions):
-        return True
+        return z3.sat
     with suppress(NotProvable):
-        return bool(ask(premises, RLIMIT) == z3.sat)
-    return False
-
-
-def _is_impossible(premises: tuple[ex.Expr, ...]) -> bool:
-    with suppress(NotProvable):
-        return bool(ask(premises, RLIMIT) == z3.unsat)
-    return False
+        return ask(premises, RLIMIT)
+    return z3.unknown

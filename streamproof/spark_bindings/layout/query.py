@@ -180,6 +180,11 @@ class Query:
         return milliseconds(f"query {self.name!r}", "trigger_interval", self.trigger_interval)
 
     @property
+    def spark_mode(self) -> str:
+        """Its output mode, as Spark writes it."""
+        return OutputMode(self.output_mode).value
+
+    @property
     def is_paired(self) -> bool:
         """Whether it runs as pairs of copies."""
         return self.standby is not None

@@ -20,7 +20,7 @@ from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs,
 from streamproof.spark_bindings.checkpoints.state_plan import check_state_plan
 from streamproof.spark_bindings.checkpoints.stateful import lasting_of
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
-from streamproof.spark_bindings.layout.query import OutputMode, Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.snapshots.cuts import require_behind_cut
 
@@ -46,7 +46,7 @@ def check_goes_on(
     process = place.name
     require_behind_cut(pipeline, process, checkpoint)
     check_inputs(planned_sources(frame), checkpoint)
-    lasting = lasting_of(frame, OutputMode(query.output_mode).value)
+    lasting = lasting_of(frame, query.spark_mode)
     note = InputsNote(place / INPUTS_FILE, f"query {process!r}")
     note.check(lasting, checkpoint)
     check_state_plan(process, place, lasting, checkpoint)

@@ -24,7 +24,7 @@ from streamproof.spark_bindings.errors import (
     WrongSchema,
     WrongWiring,
 )
-from streamproof.spark_bindings.layout.query import OutputMode, Query
+from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.schema import describe, holds, spark_schema, spelled
 from streamproof.spark_bindings.sunion.tuple_type import (
@@ -150,7 +150,7 @@ def start_query(
 
     writer = (
         frame.writeStream.queryName(name)
-        .outputMode(OutputMode(query.output_mode).value)
+        .outputMode(query.spark_mode)
         .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
         .option("checkpointLocation", str(checkpoint))
         .foreachBatch(batch_function)
