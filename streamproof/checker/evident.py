@@ -115,8 +115,10 @@ class _Looks:
 
     def is_evident(self) -> bool:
         """Return whether nothing in the function may differ between processes."""
-        if not all(self._is_known(value) for _, value in self.part.values):
-            return False
+        values = [value for _, value in self.part.values]
+        is_one_name = self.part.code.co_name == "<module>" and len(values) == 1
+        if not all(map(self._is_known, values)) and not is_one_name:
+            return False  # of one name alone, the methods that it may run are looked at themselves
         instructions = instructions_of(self.part.code)
         following = [*instructions[1:], None]
         return all(map(self._is_harmless, instructions, following))

@@ -1,8 +1,12 @@
-"""Statements that act: the work of a module as it is loaded, apart from binding names.
+"""Statements that act: the work of a module as it is loaded, apart from binding plain values.
 
-`TABLE = {}` binds a name. `fill(TABLE)`, a decorator that calls what it decorates, a default value
-or a neighbour that is imported may fill it. A clock or a random number in any of these has a part
-in what a model is made of, whatever form the statement has.
+`TABLE = {}` binds a name. `fill(TABLE)`, `TABLE | FILLER`, a base class, a decorator that calls
+what it decorates, or a neighbour that is imported may fill it. A clock or a random number in any of
+these has a part in what a model is made of, whatever form the statement has.
+
+Python runs a user's code in many ways without a call: operators, properties, `with`, `for`, `del`.
+So the form of a statement decides nothing. A statement acts if it names a function, a class or an
+object of a user, or calls what is not known; and what it names is followed by `reached`.
 """
 
 from __future__ import annotations
@@ -13,22 +17,24 @@ import importlib.util
 import inspect
 import sys
 from abc import ABCMeta
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from enum import EnumType
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, TypeAlias
 
-from streamproof.lang.origin import Origin, asks_models, origin_of
-from streamproof.lang.statements import Definition, calls_run, runs_in
+from streamproof.lang.decorators import is_known_decorator
+from streamproof.lang.origin import is_of_tools
+from streamproof.lang.reached import kept_in
+from streamproof.lang.reflective import REFLECTIVE, imported_by_text
+from streamproof.lang.statements import Definition, classes_of, runs_in, statements_of
 from streamproof.lang.text import parsed
 
 IsOwn: TypeAlias = Callable[[ModuleType], bool]
 _TOOLS = frozenset(("pytest", "_pytest", "hypothesis"))
 """Libraries that keep the functions of a user, and call none as a file is loaded."""
 _WRITTEN = (ast.Subscript, ast.Attribute)
-_MAKING = ("__init__", "__new__", "__post_init__")
 _PLAIN = (dict, list, tuple, set, frozenset, str, bytes, int, float, range)
+_MADE_PLAINLY = (type, ABCMeta)
 _ASKING = frozenset((
     "copy", "count", "endswith", "format", "get", "index", "items", "join", "keys", "lower",
     "partition", "replace", "rpartition", "split", "splitlines", "startswith", "strip", "upper",
@@ -38,49 +44,37 @@ _ASKING = frozenset((
 
 
 def acting_in(module: ModuleType, is_own: IsOwn) -> Iterator[ast.stmt | ast.expr]:
-    """List what acts in a module's own file: statements, and parts of some.
+    """List what acts in a module's own file: statements, definitions, and parts of some.
 
     Parameters
     ----------
     is_own : whether a module is a user's, so that its functions may do anything
     """
-    tree = parsed(getattr(module, "__file__", None) or "")
-    yield from _acting(tree.body if isinstance(tree, ast.Module) else [], module, is_own)
+    yield from _Loading(module, is_own).acting_in(_body_of(module))
 
 
-def _acting(
-    body: Iterable[ast.stmt], module: ModuleType, is_own: IsOwn
-) -> Iterator[ast.stmt | ast.expr]:
-    seen: set[int] = set()  # a guard is that of several statements
-    for run in runs_in(body):
-        for guard in run.guards:
-            if id(guard) not in seen and _acts(guard, module, is_own):
-                yield guard
-            seen.add(id(guard))
-        node = run.node
-        if isinstance(node, Definition):
-            if any(_calls_it(part, module, is_own) for part in node.decorator_list):
-                yield node
-                continue
-            for head in (*node.decorator_list, *_heads(node)):
-                yield from _acting_parts(head, module, is_own)
-            yield from _acting(node.body if isinstance(node, ast.ClassDef) else [], module, is_own)
-        elif not isinstance(node, ast.Import | ast.ImportFrom):
-            yield from _acting_parts(node, module, is_own)
+def running_in(module: ModuleType, is_own: IsOwn) -> Iterator[Any]:
+    """List what may run as a module is loaded although no expression of its file names it.
+
+    These are the methods of classes that a metaclass of a library makes, such as those of enums,
+    and what was imported under a name that now stands for something else.
+    """
+    for name in classes_of(module):
+        cls = _named(name.split("."), module)
+        if isinstance(cls, type) and type(cls) not in _MADE_PLAINLY:
+            yield from vars(cls).values()
+    for run in runs_in(_body_of(module)):
+        for source, _, name in _imports_of(module, run.node):
+            if is_rebound(name, module) and source in sys.modules and is_own(sys.modules[source]):
+                yield from vars(sys.modules[source]).values()
 
 
 def imported_by(module: ModuleType) -> Iterator[ModuleType]:
     """List the modules that a module's own file imports as it is loaded."""
-    tree = parsed(getattr(module, "__file__", None) or "")
-    for run in runs_in(tree.body if isinstance(tree, ast.Module) else []):
-        names: list[str] = []
-        if isinstance(run.node, ast.Import):
-            names = [alias.name for alias in run.node.names]
-        elif isinstance(run.node, ast.ImportFrom):
-            with suppress(ImportError):  # one that the file has tried in vain
-                base = imported_from(module, run.node)
-                names = [base, *(f"{base}.{alias.name}" for alias in run.node.names)]
-        yield from (sys.modules[name] for name in names if name in sys.modules)
+    for run in runs_in(_body_of(module)):
+        for source, attribute, _ in _imports_of(module, run.node):
+            names = (source, f"{source}.{attribute}")
+            yield from (sys.modules[name] for name in names if name in sys.modules)
 
 
 def imported_from(module: ModuleType, node: ast.ImportFrom) -> str:
@@ -89,122 +83,267 @@ def imported_from(module: ModuleType, node: ast.ImportFrom) -> str:
     return importlib.util.resolve_name(f"{'.' * node.level}{node.module or ''}", package)
 
 
-def _heads(node: Definition) -> Iterator[ast.expr]:
-    """List what is evaluated as a class or function is made, apart from decorators and the body."""
-    if isinstance(node, ast.ClassDef):
-        yield from node.bases
-        yield from (word.value for word in node.keywords)
-        return
-    given = node.args
-    arguments = (*given.posonlyargs, *given.args, *given.kwonlyargs)
-    found = (*given.defaults, *given.kw_defaults, *(part.annotation for part in arguments))
-    yield from (part for part in (*found, node.returns) if part is not None)
+def _imports_of(module: ModuleType, node: ast.stmt) -> Iterator[tuple[str, str, str]]:
+    """List what a statement imports: the module, a name in it, and the name that is bound."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name, "", alias.asname or alias.name.partition(".")[0]
+    elif isinstance(node, ast.ImportFrom):
+        with suppress(ImportError):  # one that the file has tried in vain
+            source = imported_from(module, node)
+            for alias in node.names:
+                yield source, alias.name, alias.asname or alias.name
+    elif not isinstance(node, Definition):
+        yield from ((name, "", "") for name in imported_by_text(node, vars(module)))
 
 
-def _calls_it(decorator: ast.expr, module: ModuleType, is_own: IsOwn) -> bool:
-    """Return whether a decorator of a user gets a definition, which it may call at once."""
-    made = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(made, ast.Lambda) or _is_users(value_named(made, module), is_own)
+def is_rebound(name: str, module: ModuleType) -> bool:
+    """Return whether a module's name may have stood for something else while it was loaded."""
+    file = statements_of(module)
+    return len(file.bound.get(name, [])) > 1 or name in file.handed
 
 
-def _acts(node: ast.AST, module: ModuleType, is_own: IsOwn) -> bool:
-    return any(_acting_parts(node, module, is_own))
+class _Loading:
+    """Finds what acts as one module is loaded."""
 
+    def __init__(self, module: ModuleType, is_own: IsOwn) -> None:
+        self.module = module
+        self.is_own = is_own
+        self._running: dict[int, bool] = {}
 
-def _acting_parts(
-    node: ast.AST, module: ModuleType, is_own: IsOwn
-) -> Iterator[ast.stmt | ast.expr]:
-    """List the outermost parts of a statement, or of an expression, that act."""
-    match node:
-        case ast.Call() if _call_acts(node, module, is_own):
+    def acting_in(
+        self, body: list[ast.stmt], *, in_class: bool = False
+    ) -> Iterator[ast.stmt | ast.expr]:
+        """List what acts in a block."""
+        guards: set[int] = set()  # one is that of several statements
+        for run in runs_in(body):
+            for guard in run.guards:
+                if id(guard) not in guards:
+                    guards.add(id(guard))
+                    yield from self._parts(guard)
+            if isinstance(run.node, Definition):
+                yield from self._of_definition(run.node, _loaded_in(body) if in_class else None)
+            elif isinstance(run.node, ast.Import | ast.ImportFrom):
+                yield from (run.node,) if in_class else ()
+            else:
+                is_kept = not in_class and self._only_keeps(run.node)
+                if not is_kept:
+                    yield from self._parts(run.node)
+                elif isinstance(run.node, ast.AnnAssign):
+                    yield from self._parts(run.node.annotation, names=False)
+
+    def _of_definition(
+        self, node: Definition, used: set[str] | None
+    ) -> Iterator[ast.stmt | ast.expr]:
+        """List what acts in a definition; `used` are names that the class around it uses itself."""
+        is_reached = node.name in used if used is not None else is_rebound(node.name, self.module)
+        is_hook = used is None and isinstance(node, ast.FunctionDef) and node.name[:2] == "__"
+        if is_reached or is_hook or any(map(self._calls_it, node.decorator_list)):
             yield node
             return
-        case ast.Assign(targets) | ast.Delete(targets) if any(
-            isinstance(part, _WRITTEN) for target in targets for part in ast.walk(target)
-        ):
-            yield node
+        for decorator in node.decorator_list:
+            yield from self._parts(decorator)
+        if isinstance(node, ast.ClassDef):
+            for head in (*node.bases, *(word.value for word in node.keywords)):
+                yield from self._parts(head)
+            yield from self.acting_in(node.body, in_class=True)
             return
-        case ast.AugAssign() | ast.Raise() | ast.Assert() | ast.NamedExpr():
-            yield node
-            return
-        case ast.AnnAssign(target) | ast.For(target) if isinstance(target, _WRITTEN):
-            yield node
-    for part in ast.iter_child_nodes(node):
-        if not isinstance(part, ast.Lambda | Definition):
-            yield from _acting_parts(part, module, is_own)
+        given = node.args
+        arguments = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        for default in (*given.defaults, *given.kw_defaults):
+            yield from self._parts(default) if default is not None else ()
+        for annotation in (*(part.annotation for part in arguments), node.returns):
+            yield from self._parts(annotation, names=False) if annotation is not None else ()
 
-
-def _call_acts(node: ast.Call, module: ModuleType, is_own: IsOwn) -> bool:
-    called = value_named(node.func, module)
-    if _is_of_tools(node.func, module):
-        return False
-    if called is None:
-        return not (
-            isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
-        )
-    if _is_users(called, is_own):
-        return not isinstance(called, type) or type(called) not in (type, ABCMeta, EnumType)
-    if isinstance(node.func, ast.Attribute):
-        owner = value_named(node.func.value, module)
-        if type(owner) in _PLAIN and node.func.attr in _ASKING:
+    def _calls_it(self, decorator: ast.expr) -> bool:
+        """Return whether a decorator may call what it decorates, or hand it to what does."""
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        value = value_named(made, self.module)
+        if self._is_of_tools(made) or is_known_decorator(value):
             return False
-        if not isinstance(owner, ModuleType | type):
-            return True  # a method may change its object
-    given = (*node.args, *(word.value for word in node.keywords))
-    return any(
-        isinstance(part, ast.Lambda) or _is_function(value_named(part, module), is_own)
-        for argument in given
-        for part in ast.walk(argument)
-        if isinstance(part, ast.Lambda | ast.Name | ast.Attribute)
+        home = str(getattr(value, "__module__", None) or "").partition(".")[0]
+        is_others = value is not None and home not in sys.stdlib_module_names
+        return not is_others or self._is_users(value) or self._is_users(type(value))
+
+    def _parts(self, node: ast.AST, *, names: bool = True) -> Iterator[ast.stmt | ast.expr]:
+        """List the outermost parts of a statement or an expression that act.
+
+        Parameters
+        ----------
+        names : whether to name something of a user is enough, which it is not in an annotation
+        """
+        match node:
+            case ast.Call() if self._is_of_tools(node.func):
+                names = False
+            case ast.Call() if self._call_acts(node):
+                yield node
+                return
+            case ast.Assign(targets) | ast.Delete(targets) if any(
+                isinstance(part, _WRITTEN) for target in targets for part in ast.walk(target)
+            ):
+                yield node
+                return
+            case ast.AugAssign() | ast.Raise() | ast.Assert() | ast.NamedExpr() | ast.Match():
+                yield node
+                return
+            case ast.AnnAssign(target) | ast.For(target) if isinstance(target, _WRITTEN):
+                yield node
+            case ast.AnnAssign(annotation=annotation, value=value):
+                yield from self._parts(annotation, names=False)
+                yield from self._parts(value) if value is not None else ()
+                return
+            case ast.Name() | ast.Attribute() if names and self._names_users(node):
+                yield node
+                return
+        for part in ast.iter_child_nodes(node):
+            if not isinstance(part, ast.Lambda | Definition):
+                yield from self._parts(part, names=names)
+
+    def _names_users(self, node: ast.AST) -> bool:
+        """Return whether a name, or an attribute of one, may stand for something of a user."""
+        if isinstance(node, ast.Name):
+            is_asked = isinstance(node.ctx, ast.Load)
+            return is_asked and self._runs_code(value_named(node, self.module))
+        if not isinstance(node, ast.Attribute):
+            return any(map(self._names_users, ast.iter_child_nodes(node)))
+        if isinstance(node.value, ast.Name) and not self._is_known(node.value.id):
+            return True  # of an object that nobody knows: the name tells which method it may be
+        value = value_named(node, self.module)
+        return self._runs_code(value) or self._names_users(node.value)
+
+    def _only_keeps(self, node: ast.stmt) -> bool:
+        """Return whether a statement gives names to what has one, alone or in a table of such.
+
+        The names must stand for nothing else, and what is in the table must be there until the end:
+        then whatever runs it names the table.
+        """
+        match node:
+            case ast.Assign(targets, value):
+                bound = [part for target in targets for part in _items(target)]
+                if len(bound) > len(targets) and not isinstance(value, ast.Tuple):
+                    return False  # `a, b = x` asks x for its items
+            case ast.AnnAssign(ast.Name() as target, value=ast.expr() as value):
+                bound = [target]
+            case _:
+                return False
+        names = [part.id for part in bound if isinstance(part, ast.Name)]
+        if len(names) < len(bound) or any(is_rebound(name, self.module) for name in names):
+            return False
+        if not self._is_path(value) and not all(map(self._is_path, _kept_by(value))):
+            return False
+        kept = [part for name in names for part in kept_in(vars(self.module).get(name))]
+        lambdas = sum(isinstance(part, ast.Lambda) for part in _kept_by(value))
+        return lambdas <= sum(getattr(part, "__name__", "") == "<lambda>" for part in kept) and all(
+            any(part is value_named(path, self.module) for part in kept)
+            for path in _kept_by(value)
+            if self._runs_code(value_named(path, self.module))
+        )
+
+    def _is_path(self, node: ast.expr) -> bool:
+        """Return whether a node is a value without a name, a name, or one in a module."""
+        if isinstance(node, ast.Attribute):
+            return isinstance(value_named(node.value, self.module), ModuleType)
+        return isinstance(node, ast.Name | ast.Constant | ast.Lambda)
+
+    def _is_known(self, name: str) -> bool:
+        return name in vars(self.module) or hasattr(builtins, name)
+
+    def _call_acts(self, node: ast.Call) -> bool:
+        called = value_named(node.func, self.module)
+        if called is None:
+            return not (
+                isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
+            )
+        if self._runs_code(called) or getattr(called, "__name__", "") in REFLECTIVE:
+            return True
+        if isinstance(node.func, ast.Attribute):
+            owner = value_named(node.func.value, self.module)
+            if type(owner) in _PLAIN and node.func.attr in _ASKING:
+                return False
+            if not isinstance(owner, ModuleType | type):
+                return True  # a method may change its object
+        given = (*node.args, *(word.value for word in node.keywords))
+        parts = [part for argument in given for part in ast.walk(argument)]
+        return any(isinstance(part, ast.Lambda) or self._names_users(part) for part in parts)
+
+    def _runs_code(self, value: Any) -> bool:
+        """Return whether a value is a user's function, class or object, or keeps one."""
+        if id(value) not in self._running:  # and is kept by the module
+            parts = kept_in(value)
+            self._running[id(value)] = any(
+                self._is_users(part) or self._is_users(type(part)) for part in parts
+            )
+        return self._running[id(value)]
+
+    def _is_users(self, value: Any) -> bool:
+        """Return whether a function or class is a user's, and none that asks models."""
+        name = getattr(value, "__module__", None)
+        home = sys.modules.get(name) if isinstance(name, str) else None
+        if home is None or not callable(value):
+            return False
+        return self.is_own(home) and not is_of_tools(home)
+
+    def _is_of_tools(self, called: ast.expr) -> bool:
+        """Return whether something called is of a library that keeps what it is given."""
+        while isinstance(called, ast.Attribute):
+            called = called.value
+        root = value_named(called, self.module)
+        name = root.__name__ if isinstance(root, ModuleType) else getattr(root, "__module__", None)
+        return str(name).partition(".")[0] in _TOOLS
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _kept_by(node: ast.expr) -> list[ast.expr]:
+    """List what a table holds that is written as one; the node itself if it is none."""
+    match node:
+        case ast.Tuple(items) | ast.List(items):
+            return [part for item in items for part in _kept_by(item)]
+        case ast.Dict(keys, values) if all(isinstance(key, ast.Constant) for key in keys):
+            return [part for value in values for part in _kept_by(value)]
+        case _:
+            return [node]
+
+
+def _loaded_in(body: list[ast.stmt]) -> set[str]:
+    """Name what the statements of a class use themselves, as it is made."""
+    heads = (
+        (*node.decorator_list, *getattr(getattr(node, "args", None), "defaults", ()))
+        if isinstance(node, Definition)
+        else (node,)
+        for node in (run.node for run in runs_in(body))
     )
+    parts = (part for head in heads for node in head for part in ast.walk(node))
+    return {
+        part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
 
 
-def _is_of_tools(called: ast.expr, module: ModuleType) -> bool:
-    """Return whether something called is of a library that keeps what it is given."""
-    while isinstance(called, ast.Attribute):
-        called = called.value
-    root = value_named(called, module)
-    name = root.__name__ if isinstance(root, ModuleType) else getattr(root, "__module__", None)
-    return str(name).partition(".")[0] in _TOOLS
-
-
-def making_in(module: ModuleType, is_own: IsOwn) -> Iterator[FunctionType]:
-    """List the methods of users' classes that run as objects are made while a file is loaded."""
+def _body_of(module: ModuleType) -> list[ast.stmt]:
     tree = parsed(getattr(module, "__file__", None) or "")
-    for run in runs_in(tree.body if isinstance(tree, ast.Module) else []):
-        for call in calls_run(run.node):
-            cls = value_named(call.func, module)
-            if isinstance(cls, type) and _is_users(cls, is_own):
-                made = (inspect.getattr_static(cls, name, None) for name in _MAKING)
-                functions = (getattr(part, "__func__", part) for part in made)
-                yield from (
-                    part
-                    for part in functions
-                    if isinstance(part, FunctionType) and origin_of(part.__code__) is Origin.USER
-                )
+    return tree.body if isinstance(tree, ast.Module) else []
 
 
-def _is_function(value: Any, is_own: IsOwn) -> bool:
-    return isinstance(value, FunctionType) and _is_users(value, is_own)
-
-
-def _is_users(value: Any, is_own: IsOwn) -> bool:
-    """Return whether a function or class is a user's, and none that asks models, as scripts do."""
-    if isinstance(value, FunctionType) and asks_models(value.__code__):
-        return False
-    name = getattr(value, "__module__", None)
-    home = sys.modules.get(name) if isinstance(name, str) else None
-    return home is not None and callable(value) and is_own(home)
-
-
-def value_named(node: ast.expr, module: ModuleType) -> Any:
+def value_named(node: ast.AST, module: ModuleType) -> Any:
     """Return what a name in a file stands for, or an attribute of that; None if it is no such."""
     if isinstance(node, ast.Name):
         return vars(module).get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):
-        owner = value_named(node.value, module)
-        if isinstance(owner, ModuleType):
-            return vars(owner).get(node.attr)
-        found = inspect.getattr_static(owner, node.attr, None) if owner is not None else None
-        return getattr(found, "__func__", found)
+        return _attribute(value_named(node.value, module), node.attr)
     return None
+
+
+def _named(names: list[str], module: ModuleType) -> Any:
+    found: Any = module
+    for name in names:
+        found = _attribute(found, name)
+    return found
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if isinstance(owner, ModuleType):
+        return vars(owner).get(name)
+    found = inspect.getattr_static(owner, name, None) if owner is not None else None
+    return getattr(found, "__func__", found)

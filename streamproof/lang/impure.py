@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
     MethodType,
     MethodWrapperType,
@@ -28,15 +29,17 @@ from typing import Any
 from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
+from streamproof.lang.named import trees_of
 from streamproof.lang.origin import instructions_of
 from streamproof.lang.reached import Reached, kept_in, reached_from, roots_of
+from streamproof.lang.reflective import imported_by_text
 from streamproof.lang.set_order import find_use_of_order
 
 _MODULES = (
     "random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile", "gc",
     "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
     "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
-    "_warnings", "platform", "linecache", "email.utils",
+    "_warnings", "platform", "linecache", "email.utils", "resource", "sched", "asyncio", "select",
 )  # fmt: skip
 _OF_SYS = (
     "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",
@@ -97,11 +100,37 @@ def _require_pure(cls: Any) -> None:
 def _of_another_process(part: Reached) -> Iterator[tuple[int, str, str]]:
     """List what is made otherwise in another process. What a file says, or a user, is not."""
     for line, what, _ in _impurities(part):
-        if any(name in what.split() for name in _OF_A_PROCESS) or "random" in what:
+        if "hash" in what and _makes_a_hash(part.code):
+            continue  # which counts where it is asked for, and is found there
+        if what == _IMPORTS_UNKNOWN:
+            yield line, what, _AT_THE_HEAD
+        elif any(map(_is_of_a_process, what.split())) or "random" in what:
             yield line, what, "Write down what it gives, as a constant"
 
 
-_OF_A_PROCESS = ("hash", "id", "hash()", "id()", "secrets", "time", "uuid")
+def _makes_a_hash(code: CodeType) -> bool:
+    """Recognise a method `__hash__`, and the body of a class that is given one."""
+    return code.co_name == "__hash__" or "__hash__" in code.co_varnames
+
+
+def _is_of_a_process(word: str) -> bool:
+    """Recognise what another moment or process changes, among the words of an impurity."""
+    name = word.strip(",").removesuffix("()")
+    owner, _, attribute = name.rpartition(".")
+    is_moment = attribute in _MOMENTS or name in _OF_A_PROCESS or owner in _OF_A_PROCESS
+    return is_moment or (owner in _OF_SYSTEM and attribute in _NUMBERS)
+
+
+_OF_A_PROCESS = (
+    "hash", "id", "__hash__", "secrets", "time", "uuid", "gc", "resource",
+    "email.utils", "logging.LogRecord", "logging.makeLogRecord", "numpy.datetime64",
+    "asyncio", "sched", "eval", "exec", "compile", "sys.modules",
+)  # fmt: skip
+_OF_SYSTEM = ("os", "posix", "threading", "_thread")
+_NUMBERS = (
+    "getpid", "getppid", "getloadavg", "times", "urandom", "getrandom", "get_ident",
+    "get_native_id", "current_thread",
+)  # fmt: skip
 
 
 def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
@@ -110,6 +139,10 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if told := _source(default):
             yield line, f"has a default argument that is {told}", _IN_STATE
+    for tree in trees_of(part.code):
+        for name in imported_by_text(tree, part.names):
+            if not name or name in _MODULES:
+                yield line, f"uses {name}" if name else _IMPORTS_UNKNOWN, _AT_THE_HEAD
     known: dict[int, list[Any]] = {}
     for instruction, value in part.values:
         known.setdefault(instruction.offset, []).append(value)
@@ -188,6 +221,8 @@ def _of_a_library(value: Any) -> str | None:
     return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None
 
 
+_IMPORTS_UNKNOWN = "imports a module whose name is not written there"
+_AT_THE_HEAD = "Import it by its name, at the head of the file"
 _AS_PARAMETER = "Make what it gives a parameter of the action, over a Domain of all that may come"
 _IN_STATE = "Let it be a field of the state, which an action gives anew"
 _NO_HASH = "Compare values by ==, or give each a number in a Map or a field"

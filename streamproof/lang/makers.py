@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from streamproof.lang.acting import acting_in, imported_by, imported_from, making_in, value_named
+from streamproof.lang.acting import acting_in, imported_by, imported_from, running_in, value_named
 from streamproof.lang.compiled import is_made_by_running
 from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.named import trees_of
@@ -31,6 +31,7 @@ from streamproof.lang.reached import (
     records_of,
     roots_of,
 )
+from streamproof.lang.reflective import imported_by_text
 from streamproof.lang.statements import (
     Run,
     as_function,
@@ -55,8 +56,8 @@ _HOOKS = (
 _OF_TYPING = frozenset(("_is_protocol", "_is_runtime_protocol"))
 
 
-def makers_of(cls: Any) -> tuple[FunctionType, ...]:
-    """List the code that makes a model's constants, as functions that are read and never called."""
+def makers_of(cls: Any) -> tuple[Any, ...]:
+    """List what makes a model's constants: functions that are read and never called, and others."""
     return tuple(_made(cls).found)
 
 
@@ -88,7 +89,7 @@ class _Makers:
         self.cls = cls
         self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
         self.reader = Reader(cls)
-        self.found: list[FunctionType] = []
+        self.found: list[Any] = []
         self.doubts: list[str] = []
         self.done: set[Any] = set()
 
@@ -111,11 +112,17 @@ class _Makers:
             for tree in trees_of(part.code):
                 if module is not None and isinstance(tree, ast.FunctionDef):
                     self._look_at_decorators(module, tree)
+                for name in imported_by_text(tree, part.names):
+                    self._add_module(sys.modules.get(name))
+                    self._add_attributes(sys.modules.get(name), part.code.co_names)
             for name in part.code.co_names:
                 if name in function.__globals__:
                     self._add_global(module, name)
                     self._add_attributes(function.__globals__[name], part.code.co_names)
             for _, value in part.values:
+                if isinstance(value, ModuleType):  # imported by the function
+                    self._add_module(value)
+                    self._add_attributes(value, part.code.co_names)
                 for kept in kept_in(value):
                     self._add_class(kept if isinstance(kept, type) else type(kept))
 
@@ -181,7 +188,7 @@ class _Makers:
                 self.done.add(part)
                 for node in acting_in(part, self._is_own):
                     self._add_part(part, node)
-                self.found += making_in(part, self._is_own)
+                self.found += running_in(part, self._is_own)
                 waiting += imported_by(part)
 
     # ----------------------------------------------------------------------- globals

@@ -23,12 +23,22 @@ from typing import Any
 from streamproof.lang.as_listed import Listed, list_code, require_as_listed
 from streamproof.lang.contents import ENTRIES, PAIRS, attribute_of, built_on, dict_getter, kept_in_c
 from streamproof.lang.errors import StreamproofError
+from streamproof.lang.imports import Imported, imported_in
 from streamproof.lang.model import Role, methods_of
 from streamproof.lang.origin import Origin, asks_models, instructions_of, origin_of
+from streamproof.lang.reflective import (
+    REFLECTIVE,
+    finds_by_text,
+    finds_in_its_module,
+    modules_named,
+    texts_in,
+)
 from streamproof.lang.roles import code_when_listed
 
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_CALLS_NOTHING = ("typing", "abc", "dataclasses", "streamproof.lang.model")
+"""Modules whose classes call no method that a user's class adds."""
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
 _OF_VALUES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 
@@ -116,8 +126,10 @@ class Reader:
         self.cls = cls
         records: tuple[type[Any], ...] = records_of(cls)  # type: ignore[arg-type] # hashable
         self.seen: set[int] = set()
-        self.methods_seen: set[tuple[type[Any], str]] = set()
+        self.methods_seen: set[tuple[Any, str]] = set()
+        self.modules: dict[str, ModuleType] = {}
         self.names: set[str] = set()
+        self.follows_all_names = False
         self.looked_at: set[type[Any]] = set()
         self.classes: dict[type[Any], None] = dict.fromkeys(records)
         self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
@@ -146,20 +158,32 @@ class Reader:
     def follow_classes(self) -> Iterator[Reached]:
         """Look into methods that are named, and those that Python calls by itself."""
         while True:
+            owners: list[Any] = [*self.classes, *self.modules.values()]
             found = [
-                (cls, name)
-                for cls in self.classes
-                for name in vars(cls)
-                if (name in self.names or is_special(name)) and (cls, name) not in self.methods_seen
+                (owner, name)
+                for owner in owners
+                for name in vars(owner)
+                if (owner, name) not in self.methods_seen and self._may_be_called(owner, name)
             ]
             if not found:
                 return
             self.methods_seen.update(found)
-            for cls, name in found:
-                yield from self.follow(vars(cls)[name])
+            for owner, name in found:
+                yield from self.follow(vars(owner)[name])
+
+    def _may_be_called(self, cls: type[Any] | ModuleType, name: str) -> bool:
+        """Return whether a method may be: it is named, special, or overrides one of a library."""
+        if isinstance(cls, ModuleType):
+            return name in self.names and isinstance(vars(cls)[name], FunctionType)
+        if self.follows_all_names or name in self.names or is_special(name):
+            return True
+        bases = (base for base in cls.__mro__[:-1] if base.__module__ not in _CALLS_NOTHING)
+        return not all(map(self._is_own_class, bases))
 
     def _note_class(self, value: Any) -> None:
         """Note the class of an object, or a class that is named, with what it inherits."""
+        if type(value) is ModuleType and _is_in(value.__name__, self.packages):
+            self.modules[value.__name__] = value
         cls: Any = value if issubclass(type(value), type) else type(value)
         if cls in self.looked_at:
             return
@@ -168,10 +192,10 @@ class Reader:
             is_known = base in self.classes or base in self.cls.__mro__
             if not is_known and base.__flags__ & _MADE_IN_PYTHON and self._is_own_class(base):
                 self.classes[base] = None
+                self.names.update(texts_in([vars(base).get("__match_args__")]))
 
     def _is_own_class(self, cls: type[Any]) -> bool:
-        name = cls.__module__  # which is no text in some classes that are written in C
-        return isinstance(name, str) and package_of(name) in self.packages
+        return _is_in(cls.__module__, self.packages)
 
     def _follow_object(self, value: Any) -> Iterator[Reached]:
         """Look into what an object of a user keeps, without asking it."""
@@ -199,25 +223,50 @@ class Reader:
         if id(code) in self.seen:
             return
         self.seen.add(id(code))
-        self.names.update(code.co_names)
-        values = tuple(self._values(code, names))
+        self.names.update(code.co_names, texts_in(code.co_consts))
+        imported = imported_in(code, names)
+        names = {**names, **imported.local} if imported.local else names
+        values = tuple(self._values(code, names, imported))
         yield Reached(code, function, names, values)
         for const in code.co_consts:
             if isinstance(const, CodeType):
                 yield from self._read(const, function, names)
         for _, value in values:
             yield from self.follow(value)
+        for value in self._found_by_text(code, function, [value for _, value in values]):
+            yield from self.follow(value)
+
+    def _found_by_text(
+        self, code: CodeType, function: FunctionType, values: list[Any]
+    ) -> Iterator[Any]:
+        """List what `getattr`, `globals` and their like may find in modules and in the model."""
+        is_hidden = finds_by_text(code, values)
+        if not is_hidden and REFLECTIVE.isdisjoint(code.co_names):
+            return
+        self.follows_all_names |= is_hidden
+        texts = set(texts_in(code.co_consts))
+        spaces = [vars(value) for value in values if isinstance(value, ModuleType)]
+        spaces += [function.__globals__] if finds_in_its_module(code) else []
+        own = [space for space in spaces if _is_in(space.get("__name__"), self.packages)]
+        for space in (*own, *map(vars, self.cls.__mro__)):
+            for name, value in list(space.items()):
+                if name in texts or (is_hidden and not isinstance(value, ModuleType)):
+                    yield value
+        yield from (sys.modules[name] for name in modules_named(code.co_consts))
 
     def _values(
-        self, code: CodeType, names: dict[str, Any]
+        self, code: CodeType, names: dict[str, Any], imported: Imported
     ) -> Iterator[tuple[dis.Instruction, Any]]:
         owner: Any = None  # the module that the instruction before has loaded, if it did
         for instruction in instructions_of(code):
-            found: tuple[Any, ...] = ()
-            if instruction.opname in _BY_NAME and _is_users(instruction.argval, names):
-                found = (names[instruction.argval],)
+            found = imported.values.get(instruction.offset, ())
+            name = instruction.argval
+            if instruction.opname in _BY_NAME and _is_users(name, names):
+                found = (names[name],)
             elif instruction.opname in _OF_VALUES:
-                found = tuple(self._attributes(code, owner, instruction.argval))
+                found = tuple(self._attributes(code, owner, name))
+            elif isinstance(name, str) and name in imported.local:
+                found = (imported.local[name],)
             for value in found:
                 if value is not None:
                     self._note_class(value)
@@ -233,6 +282,11 @@ class Reader:
         yield getattr(self.cls, name, None)
         for base in (*bases, *self.classes):
             yield vars(base).get(name)
+
+
+def _is_in(module: Any, packages: frozenset[str]) -> bool:
+    """Return whether a module is of some packages; some classes of C name none."""
+    return isinstance(module, str) and package_of(module) in packages
 
 
 def unwrapped(value: Any) -> list[Any]:

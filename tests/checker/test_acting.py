@@ -6,41 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.checker import check
 from streamproof.lang.impure import ImpureModel
-from streamproof.models import registry
 from streamproof.models.verdict import Status
+from tests.checker.support.loaded import CLOCK, FILL, checked
 
-MODEL = """
-from dataclasses import dataclass
-from streamproof.lang import Model, action, always, final, init, require
-
-@dataclass(frozen=True)
-class State:
-    n: int
-
-class M(Model[State]):
-    sizes = {"default": {}}
-
-    @init
-    def start(self) -> State:
-        return State(0)
-
-    @action
-    def go(self, s: State) -> State:
-        require(s.n < 3)
-        return State(s.n + 1)
-
-    @final
-    def end(self, s: State) -> bool:
-        return s.n == 3
-
-    @always
-    def small(self, s: State) -> bool:
-        return s.n < LIMIT[0]
-"""
-CLOCK = "import time\ndef clock():\n    return int(time.time()) // 10**9 + 8\n"
-FILL = f"{CLOCK}LIMIT = []\ndef fill(*_):\n    LIMIT.append(clock())\n"
 ACTING = {
     "a call": f"{FILL}fill()\n",
     "a decorator": f"{FILL}@fill\ndef unused(): ...\n",
@@ -72,14 +41,12 @@ HARMLESS = {
     "a moment that nothing uses": "import time\nSTARTED = time.time()\nLIMIT = [9]\n",
     "what a file does as a program": f"{FILL}LIMIT = [9]\nif __name__ == '__main__':\n    fill()\n",
     "a function that is not called": f"{FILL}LIMIT.append(9)\n",
+    "a name of the same": f"{FILL}LIMIT = [9]\nother = fill\nA, B = fill, other\n",
+    "a clock of a class that is not used": f"{FILL}class Timer:\n    def __enter__(self):\n"
+    "        fill()\nLIMIT = [9]\n",
+    "a lambda that is kept": f"{FILL}LIMIT = [9]\nHELD = lambda: fill()\n",
     "what is made plainly": "LIMIT = sorted([9, 10])\nTEXT = ', '.join(map(str, LIMIT))\n",
 }
-
-
-def checked(place: Path, text: str) -> Status:
-    file = place / "model.py"
-    file.write_text(text + MODEL, encoding="utf-8")
-    return check(registry.load(str(file)).main()).verdict.status
 
 
 @pytest.mark.parametrize("way", ACTING.values(), ids=ACTING)

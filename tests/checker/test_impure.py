@@ -51,7 +51,12 @@ class Counts(Model[Count]):
     """Traceable, unless it is made impure."""
 
     ps: Domain[P]
+    sizes: ClassVar[dict[str, dict[str, int]]] = {"default": {}}
     seen: ClassVar[list[int]] = []
+
+    @classmethod
+    def sized(cls) -> Counts:
+        return cls(Domain(P, 2))
 
     @init
     def start(self) -> Count:

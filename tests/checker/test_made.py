@@ -266,7 +266,10 @@ def test_what_a_script_asks_of_a_model_makes_nothing(after, tmp_path):
 
 def test_what_no_look_at_the_code_finds_differs_in_other_processes(tmp_path, monkeypatch):
     monkeypatch.undo()  # tests/quick.py leaves it out of others
-    hidden = {"after": "exec('M.h = ha' + 'sh(\"x\") % 2')", "in_method": "self.h - 1"}
+    hidden = {
+        "after": "import os; M.h = int(os.environ.get('PYTHONHASHSEED', '7')) % 2",
+        "in_method": "self.h - 1",
+    }
     file = file_of(tmp_path, hidden)
     for command in (("check", file, "--engine", "reference"), ("prove", file)):
         code, told = run(*command)
