@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.models import registry
+from streamproof.models.kit import registry
+from streamproof.models.kit.places import mutants_place, places
 
 ROOT = Path(__file__).parent.parent
 PROTOCOLS = sorted(
@@ -18,8 +19,6 @@ PROTOCOLS = sorted(
 )
 EXPLORERS = sorted(path.stem for path in (ROOT / "tests/models").glob("independent_*.py"))
 ROOMS = (
-    "streamproof/models/{}.py",
-    "streamproof/models/mutants/{}.py",
     "streamproof/proofs/invariants/{}.py",
     "tests/protocols/test_{}.py",
     "tests/golden/{}.json",
@@ -50,6 +49,22 @@ def test_every_protocol_has_a_model_in_the_registry():
     assert set(PROTOCOLS) <= set(registry.names())
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_model_of_a_protocol_bears_its_name_and_so_do_its_mutants(protocol):
+    model = places()[protocol]
+    for module in (model, mutants_place(model)):
+        path = ROOT / f"{module.replace('.', '/')}.py"
+        assert path.is_file()
+        assert path.stem == protocol
+
+
+def test_mutants_stand_where_their_models_do():
+    room = ROOT / "streamproof/models"
+    mutants = [path.relative_to(room / "mutants") for path in (room / "mutants").rglob("*.py")]
+    assert mutants
+    assert [path for path in mutants if not (room / path).is_file()] == []
+
+
 def test_imports_follow_the_layers():
     command = Path(sys.executable).parent / "lint-imports"
     ran = subprocess.run(
@@ -62,7 +77,7 @@ def test_imports_follow_the_layers():
     ("module", "never"),
     [
         ("streamproof.protocols.chandy_lamport", {"pyspark", "z3", "numba", "pandas", "rich"}),
-        ("streamproof.models.registry", {"pyspark", "z3", "numba", "pandas", "rich"}),
+        ("streamproof.models.kit.registry", {"pyspark", "z3", "numba", "pandas", "rich"}),
         ("streamproof.checker", {"pyspark", "z3", "pandas", "networkx", "rich"}),
         ("streamproof.spark_bindings", {"z3", "numba", "networkx"}),
         ("streamproof.checker.native.engine", {"pyspark", "z3", "numba", "scipy"}),

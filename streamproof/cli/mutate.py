@@ -12,9 +12,10 @@ from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.lang.model import STATED
-from streamproof.models.registry import ModelFile, UnknownModel, load, names, original_of
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import DEADLOCK, ExitCode
+from streamproof.models.kit.places import mutants_place, places
+from streamproof.models.kit.registry import ModelFile, UnknownModel, load, names, original_of
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import DEADLOCK, ExitCode
 
 
 def mutate(
@@ -79,11 +80,11 @@ def _how_to_list_mutants(file: ModelFile) -> str:
     killers = [method.name for role in STATED for method in file.main.methods(role)]
     place = "the file of the model"
     if file.name in names():
-        place = f"streamproof/models/mutants/{file.name}.py"
+        place = f"{mutants_place(places()[file.name]).replace('.', '/')}.py"
     return (
         f"{file.name} has no mutants, so nothing shows that its properties would catch a mistake. "
         f"List mistakes that they must catch in {place}, for example\n\n"
-        "    from streamproof.models.mutant import Mutant\n\n"
+        "    from streamproof.models.kit.mutant import Mutant\n\n"
         f"    class Wrong({model}): ...  # one of its actions, written as it must not be\n\n"
         "    MUTANTS = (\n"
         f'        Mutant("wrong", Wrong, {dict(size)!r}, killed_by="{(killers or [DEADLOCK])[0]}", '

@@ -25,8 +25,8 @@ from streamproof.cli.render import (
     status_text,
 )
 from streamproof.lang.model import PROMISES, Role
-from streamproof.models.registry import load, module_of
-from streamproof.models.verdict import ExitCode, Reachable, Refuted, exit_code
+from streamproof.models.kit.registry import load, module_of
+from streamproof.models.kit.verdict import ExitCode, Reachable, Refuted, exit_code
 from streamproof.proofs.obligations import RLIMIT, Obligation
 
 if TYPE_CHECKING:  # Z3 is loaded by the command that needs it

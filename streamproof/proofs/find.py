@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import module_of
+from streamproof.models.kit.registry import module_of
 from streamproof.proofs import invariants
 from streamproof.proofs.invariant import Invariant
 

@@ -8,8 +8,8 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.lang.impure import ImpureModel
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 
 MODEL = """
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ from streamproof.checker import reference as plain
 from streamproof.lang import Domain, Element, Map, Model
 from streamproof.lang.impure import ImpureModel, require_pure
 from streamproof.lang.model import action, always, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 TABLE = {"clock": time.time}
 LISTED = [lambda: time.time()]

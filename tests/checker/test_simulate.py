@@ -19,9 +19,9 @@ from streamproof.checker.properties import Properties
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import GAMMA, SEEDS, Plan, Walker, choice, key_of, mix
 from streamproof.lang.model import Role, final
-from streamproof.models import registry
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import ExitCode, Status, exit_code
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import ExitCode, Status, exit_code
 from tests.checker.native.random_models import random_models
 from tests.checker.walks import Node, Sound, Walk, walk
 from tests.quick import sample_few_states

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 MODEL = ["check", "chandy_lamport", "--size", "small", "--safety", "--no-symmetry"]
 COUNTS = "141 distinct states"

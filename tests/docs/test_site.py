@@ -19,7 +19,7 @@ import pytest
 
 from streamproof.checker.counterexample import broken_in_run
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import load
+from streamproof.models.kit.registry import load
 from streamproof.proofs.find import find_invariant
 from tools.docs import api_reference, links, runs
 from tools.docs.blocks import diagrams, filled

@@ -13,9 +13,9 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.lang import Map
-from streamproof.models.chandy_lamport import ChandyLamport
-from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.hunt import hunt
 from tests.models.independent_cl import Setting, complete, count, dag, ring
 from tests.models.shortest import mistaken, shortest_break

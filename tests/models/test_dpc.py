@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from streamproof.checker import check
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
 from tests.models.hunt import hunt

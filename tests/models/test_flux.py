@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from streamproof.checker.mutation import Fate
-from streamproof.models.flux import Flux
-from streamproof.models.mutants.flux import MUTANTS
+from streamproof.models.flux.flux import Flux
+from streamproof.models.mutants.flux.flux import MUTANTS
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_flux import NOTES, Setting, count

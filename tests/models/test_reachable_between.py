@@ -18,11 +18,11 @@ import networkx as nx
 import pytest
 
 from streamproof.lang import Map, exists
-from streamproof.models.chandy_lamport import ChandyLamport
-from streamproof.models.graph import Graph
 from streamproof.models.mutants import chandy_lamport as mistakes
 from streamproof.models.mutants import token_passing as token_mistakes
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport
+from streamproof.models.snapshots.graph import Graph
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.shortest import mistaken
 
 MODELS = {

@@ -25,10 +25,10 @@ from hypothesis.stateful import (
 
 from streamproof.checker.properties import Properties
 from streamproof.lang.model import Call, Role
-from streamproof.models.chandy_lamport import ChandyLamport, SnapshotModel, sent_one
-from streamproof.models.graph import Graph
-from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport, SnapshotModel, sent_one
+from streamproof.models.snapshots.graph import Graph
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.shortest import mistaken
 
 GRAPHS = (Graph.RING, Graph.COMPLETE, Graph.CYCLE_WITH_TAIL, Graph.DAG)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.models.mutants.subscription import MUTANTS
-from streamproof.models.subscription import SubscriptionModel
+from streamproof.models.mutants.subscription.subscription import MUTANTS
+from streamproof.models.subscription.subscription import SubscriptionModel
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_subscription import Setting, count

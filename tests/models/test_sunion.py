@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from streamproof.lang import Map
-from streamproof.models.mutants.sunion import MUTANTS
-from streamproof.models.output import Output
-from streamproof.models.source_log import Entry, Kind, Written
-from streamproof.models.sunion import Sunion
+from streamproof.models.mutants.sunion.sunion import MUTANTS
+from streamproof.models.sunion.output import Output
+from streamproof.models.sunion.source_log import Entry, Kind, Written
+from streamproof.models.sunion.sunion import Sunion
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_sunion import Setting, count

@@ -14,9 +14,9 @@ from typing import Any
 from streamproof.checker import explore
 from streamproof.checker.counterexample import Run, replay, retrace
 from streamproof.lang.model import Call, Model
-from streamproof.models import registry
-from streamproof.models.mutant import Mutant
-from streamproof.models.sizes import at_size
+from streamproof.models.kit import registry
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.kit.sizes import at_size
 from tools.docs.lenses import LENSES, Seen
 from tools.docs.spacetime import Drawing
 

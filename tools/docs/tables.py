@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.lang.roles import PROMISES, Role, methods_of
-from streamproof.models import registry
-from streamproof.models.registry import ModelFile
+from streamproof.models.kit import registry
+from streamproof.models.kit.registry import ModelFile
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.invariant import Invariant, named
 

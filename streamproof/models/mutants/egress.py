@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.models.egress import Copy, EgressPair, State
-from streamproof.models.mutant import Mutant
+from streamproof.models.kit.mutant import Mutant
 from streamproof.protocols import egress as protocol
 from streamproof.protocols.egress import Client, ClientStep, Egress, EgressStep, TakeOutputs
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import require
+from streamproof.models.kit.mutant import Mutant
 from streamproof.models.merge_order import Lane, MergeOrder
-from streamproof.models.mutant import Mutant
 from streamproof.protocols import merge_order as protocol
 from streamproof.protocols.merge_order import Merger, MergeStep, TakeFrom
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import Fairness, action, exists, forall, implies, require
-from streamproof.models.mutant import Mutant
+from streamproof.models.kit.mutant import Mutant
 from streamproof.models.permission import PermissionModel, Replica, State
 from streamproof.protocols import permission as protocol
 from streamproof.protocols.permission import (

@@ -21,7 +21,7 @@ from streamproof.checker.native.code.layout import Field, Layout, placed
 from streamproof.checker.native.code.loops import each, function, load, state_at, store
 from streamproof.checker.native.code.symmetry import Alike, Symmetry
 from streamproof.lang.sorts import ElementSort
-from streamproof.models.verdict import EXACT_BELOW
+from streamproof.models.kit.verdict import EXACT_BELOW
 
 F64 = ir.DoubleType()
 I16 = ir.IntType(16)

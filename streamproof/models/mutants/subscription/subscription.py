@@ -1,0 +1,362 @@
+"""Mistakes in subscriptions, each of which a property of the model must catch.
+
+SW-counttent, SW-fromcurrent, SW-noundo, SW-nodedup and TR-connected are those of our notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamproof.lang import Map, action, forall, implies, require
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.subscription.state import Kind, Message
+from streamproof.models.subscription.subscription import (
+    State,
+    Subscriber,
+    SubscriptionModel,
+    Upstream,
+)
+from streamproof.protocols import subscription as protocol
+from streamproof.protocols.dpc import Condition
+from streamproof.protocols.subscription import (
+    AcceptStable,
+    AcceptTentative,
+    Feed,
+    FeedStep,
+    OutputBuffer,
+    Revoke,
+    SendSubscribe,
+    View,
+    ViewStep,
+)
+
+
+class CountTentative(SubscriptionModel):
+    """A subscriber asks for what follows its last tuple, tentative or not."""
+
+    @staticmethod
+    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
+        """Count all tuples of the view."""
+        asked = SendSubscribe(upstream, view.stable + view.tentative)
+        return replace(view, source=upstream), (asked,)
+
+    @staticmethod
+    def switch(
+        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+    ) -> ViewStep[Upstream]:
+        """Count them also where a better replica is asked."""
+        protocol.switch(view, conditions, upstream)
+        return CountTentative.subscribe(view, upstream)
+
+
+class FromCurrent(SubscriptionModel):
+    """A replica answers with what it emits from now on."""
+
+    @staticmethod
+    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
+        """Begin behind the last stable tuple."""
+        del stable
+        return protocol.on_subscribe(feed, buffer.stable)
+
+
+class NoUndo(SubscriptionModel):
+    """An answer does not begin with UNDO."""
+
+    @staticmethod
+    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
+        """Begin with the first tuple that is asked for."""
+        del buffer
+        return replace(feed, stable=stable, tentative=0, revokes=False), ()
+
+
+class NoCorrection(SubscriptionModel):
+    """A replica that corrects itself does not tell its subscribers."""
+
+    @staticmethod
+    def undo(feed: Feed) -> FeedStep:
+        """Send no UNDO, and go on with the stable tuples."""
+        return replace(feed, tentative=0), ()
+
+
+class RevokeEarly(NoUndo):
+    """A subscriber revokes its tentative tuples when it asks, and the answer brings no UNDO."""
+
+    @staticmethod
+    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
+        """Revoke, though the old connection may go on."""
+        asked, effects = protocol.subscribe(view, upstream)
+        return replace(asked, tentative=0), (*effects, Revoke())
+
+    @staticmethod
+    def switch(
+        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+    ) -> ViewStep[Upstream]:
+        """Revoke them also where a better replica is asked."""
+        protocol.switch(view, conditions, upstream)
+        return RevokeEarly.subscribe(view, upstream)
+
+
+class NoDeduplication(SubscriptionModel):
+    """A subscriber takes every stable tuple that comes."""
+
+    @staticmethod
+    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
+        """Do not look at the number of a stable tuple."""
+        if message.kind != Kind.STABLE:
+            return SubscriptionModel.on_message(view, message)
+        end = message.stable + 1
+        return replace(view, stable=end), (AcceptStable(message.stable, end),)
+
+
+class UndoStable(SubscriptionModel):
+    """An UNDO revokes stable tuples that came since the request."""
+
+    @staticmethod
+    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
+        """Go back to where the UNDO says."""
+        after, effects = SubscriptionModel.on_message(view, message)
+        if message.kind == Kind.UNDO:
+            return replace(after, stable=message.stable), effects
+        return after, effects
+
+
+class StaleTail(SubscriptionModel):
+    """A subscriber takes tentative tuples that come behind less than it has."""
+
+    @staticmethod
+    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
+        """Do not look at what tentative tuples come behind."""
+        if message.kind != Kind.TENTATIVE:
+            return SubscriptionModel.on_message(view, message)
+        return replace(view, tentative=view.tentative + 1), (AcceptTentative(1),)
+
+
+class Restless(SubscriptionModel):
+    """A subscriber changes to any replica that is as good as its own."""
+
+    @staticmethod
+    def switch(
+        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+    ) -> ViewStep[Upstream]:
+        """Ask another one, if none is better."""
+        require(upstream != view.source and protocol.is_best(conditions, upstream))
+        return protocol.subscribe(view, upstream)
+
+
+class TruncateConnected(SubscriptionModel):
+    """A buffer is truncated at what the connected subscribers have acknowledged."""
+
+    def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
+        """Leave out whoever is not connected."""
+        buffer, connections = s.buffers[u], s.connections
+        require(buffer.begin < end)
+        require(
+            forall(
+                self.subscribers,
+                lambda d: implies(connections[d].is_open, end <= buffer.acked[d]),
+            )
+        )
+        return replace(buffer, begin=end)
+
+
+class TruncateSent(SubscriptionModel):
+    """A subscriber is taken to have what was sent to it."""
+
+    @action
+    def truncate(self, s: State, u: Upstream, d: Subscriber) -> State:
+        """Forget what was sent."""
+        sent, buffer = s.connections[d].feed.stable, s.buffers[u]
+        require(buffer.begin < sent <= buffer.stable)
+        return replace(s, buffers=s.buffers.set(u, replace(buffer, begin=sent)))
+
+
+class TruncateOne(SubscriptionModel):
+    """A buffer is truncated at what one subscriber has acknowledged."""
+
+    def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
+        """Do not ask what the others have."""
+        buffer = s.buffers[u]
+        require(buffer.begin < end)
+        return replace(buffer, begin=end)
+
+
+class FailureIsLate(SubscriptionModel):
+    """A replica that has crashed is as good as one that is late."""
+
+    @staticmethod
+    def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
+        """Take FAILURE for STABILIZATION."""
+        late = Condition.STABILIZATION
+        return protocol.is_best(
+            conditions.map(lambda c: late if c == Condition.FAILURE else c), upstream
+        )
+
+
+class Faithful(SubscriptionModel):
+    """A subscriber stays with its replica for as long as it is connected."""
+
+    @staticmethod
+    def switch(
+        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+    ) -> ViewStep[Upstream]:
+        """Change only if nothing at all comes."""
+        require(conditions[view.source] == Condition.FAILURE)
+        return protocol.switch(view, conditions, upstream)
+
+
+class SendForgotten(SubscriptionModel):
+    """A replica sends what was asked for, and does not look where its buffer begins."""
+
+    @staticmethod
+    def send_stable_machine(feed: Feed, buffer: OutputBuffer[Subscriber]) -> FeedStep:
+        """Begin where the request says."""
+        return protocol.send_stable(feed, replace(buffer, begin=0), feed.stable + 1)
+
+
+class OldAck(SubscriptionModel):
+    """The last ack that arrives counts, and not the greatest."""
+
+    @staticmethod
+    def on_ack(
+        buffer: OutputBuffer[Subscriber], subscriber: Subscriber, stable: int
+    ) -> OutputBuffer[Subscriber]:
+        """Note whatever comes."""
+        return replace(buffer, acked=buffer.acked.set(subscriber, stable))
+
+
+_TWO_REPLICAS = {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 1}
+_TWO_TUPLES = {"upstreams": 2, "subscribers": 1, "tuples": 2, "failures": 1}
+_TWO_FAILURES = {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 2}
+_ONE_REPLICA = {"upstreams": 1, "subscribers": 1, "tuples": 1, "failures": 1}
+_NEIGHBOURS = {"upstreams": 1, "subscribers": 2, "tuples": 1, "failures": 1}
+
+MUTANTS = (
+    Mutant(
+        "SW-counttent",
+        CountTentative,
+        _TWO_TUPLES,
+        "claims.on_undo",
+        12,
+        "a stable tuple is skipped, since a tentative one was taken for it",
+    ),
+    Mutant(
+        "SW-fromcurrent",
+        FromCurrent,
+        _ONE_REPLICA,
+        "claims.on_undo",
+        5,
+        "what was emitted before the request is lost",
+    ),
+    Mutant(
+        "SW-noundo",
+        NoUndo,
+        _TWO_REPLICAS,
+        "claims.on_stable",
+        11,
+        "a tuple that another replica guessed stays in front of stable ones",
+    ),
+    Mutant(
+        "SW-nocorrection",
+        NoCorrection,
+        _ONE_REPLICA,
+        "claims.on_stable",
+        12,
+        "what a replica guessed stays in front of its corrections",
+    ),
+    Mutant(
+        "SW-revokeearly",
+        RevokeEarly,
+        _TWO_REPLICAS,
+        "claims.on_stable",
+        11,
+        "a tentative tuple of the old replica arrives when all were revoked",
+    ),
+    Mutant(
+        "SW-nodedup",
+        NoDeduplication,
+        _TWO_REPLICAS,
+        "the_view_is_right.prefix",
+        15,
+        "a tuple comes from the old replica and from the new one, and is shown twice",
+    ),
+    Mutant(
+        "SW-undostable",
+        UndoStable,
+        _TWO_REPLICAS,
+        "the_view_is_right.prefix",
+        15,
+        "a stable tuple that came while the request was under way is shown twice",
+    ),
+    Mutant(
+        "SW-staletail",
+        StaleTail,
+        _TWO_FAILURES,
+        "the_view_is_right.tail",
+        16,
+        "another replica's guess at a tuple is shown behind the tuple itself",
+    ),
+    Mutant(
+        "SW-restless",
+        Restless,
+        _TWO_REPLICAS,
+        "the_view_is_complete",
+        11,
+        "two replicas that are equally good are asked in turn, and neither gets to answer",
+    ),
+    Mutant(
+        "TR-connected",
+        TruncateConnected,
+        _NEIGHBOURS,
+        "everybody_can_catch_up",
+        9,
+        "a neighbour that was not connected lacks what is not kept any more",
+    ),
+    Mutant(
+        "TR-sent",
+        TruncateSent,
+        _ONE_REPLICA,
+        "everybody_can_catch_up",
+        6,
+        "what is under way to a subscriber is forgotten, and then lost with the connection",
+    ),
+    Mutant(
+        "TR-one",
+        TruncateOne,
+        _NEIGHBOURS,
+        "everybody_can_catch_up",
+        9,
+        "what one neighbour has is forgotten, and another one lacks it",
+    ),
+    Mutant(
+        "SW-failure",
+        FailureIsLate,
+        _TWO_FAILURES,
+        "the_best_is_asked",
+        4,
+        "a replica is asked that does not answer, while another one would",
+    ),
+    Mutant(
+        "SW-faithful",
+        Faithful,
+        _TWO_REPLICAS,
+        "the_view_is_complete",
+        6,
+        "who reads from a replica whose input fails for ever never gets the rest",
+    ),
+    Mutant(
+        "SW-forgotten",
+        SendForgotten,
+        _TWO_REPLICAS,
+        "what_is_sent_is_kept",
+        15,
+        "a replica has to send a tuple that it does not have any more",
+    ),
+    Mutant(
+        "TR-oldack",
+        OldAck,
+        _TWO_TUPLES,
+        "an_ack_is_for_good",
+        12,
+        "a replica keeps tuples that everybody has",
+    ),
+)
