@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run_mutants
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.lang.model import STATED
+from streamproof.models.kit.meant import closest
 from streamproof.models.kit.places import mutants_place, places
-from streamproof.models.kit.registry import ModelFile, UnknownModel, load, names, original_of
+from streamproof.models.kit.registry import (
+    ModelFile,
+    UnknownModel,
+    load,
+    names,
+    original_of,
+)
 from streamproof.models.kit.sizes import at_size
 from streamproof.models.kit.verdict import DEADLOCK, ExitCode
 
@@ -34,12 +41,13 @@ def mutate(
     if not file.mutants:
         raise UnknownModel(_how_to_list_mutants(file))
     mutants = [mutant for mutant in file.mutants if not only or mutant.name in only]
-    known = [mutant.name for mutant in file.mutants]
+    known = {mutant.name: mutant.model_class for mutant in file.mutants}
     unknown = [name for name in only or () if name not in known]
     if unknown:
+        meant = "".join(closest(name, known) for name in unknown)
         raise UnknownModel(
-            f"{target} has no mutant {' and no mutant '.join(unknown)}, so nothing was run. It has "
-            f"{', '.join(known)}. Name one of these, or leave --only out to run them all"
+            f"{target} has no mutant {' and no mutant '.join(unknown)}, so nothing was run. {meant}"
+            f"It has {', '.join(known)}. Name one of these, or leave --only out to run them all"
         )
     results = []
     for result in run_mutants(
@@ -62,7 +70,16 @@ def mutate(
 def print_mutants(report: MutationReport) -> None:
     """Print a row for each mutant."""
     out = console()
-    table = Table("mutant", "fate", "by", "steps", "states", "", box=None, pad_edge=False)
+    table = Table(
+        Column("mutant", no_wrap=True),
+        "fate",
+        "by",
+        "steps",
+        "states",
+        "",
+        box=None,
+        pad_edge=False,
+    )
     for result in report.results:
         table.add_row(*_row(result))
     out.print(table)

@@ -44,7 +44,7 @@ Target: TypeAlias = Annotated[
     typer.Argument(
         metavar="MODEL",
         help="A model of streamproof (see streamproof list), or a file of your own: path/x.py."
-        " Add :ClassName to choose one of several, or a mutant's name.",
+        " Add :ClassName to choose one of several. A mutant is named like dpc/no-undo.",
     ),
 ]
 SizeName: TypeAlias = Annotated[

@@ -195,7 +195,7 @@ def test_both_engines_find_the_same_on_random_models(examples):
 
 @pytest.mark.parametrize("batch", [1, 7])
 def test_what_is_found_does_not_depend_on_how_many_walk_at_once(monkeypatch, batch):
-    mutant = registry.build("token_passing:CL-logreversed", "small")
+    mutant = registry.build("token_passing/log-reversed", "small")
     sound = Sound(5)
     expected = [outcome(model, EngineName.NATIVE, Plan(60, 12, 9)) for model in (mutant, sound)]
     monkeypatch.setattr(native_walks, "BATCH", batch)

@@ -34,15 +34,15 @@ LONG = ("dpc", "dpc_chain", "dpc_crash")
 """Those whose mutants take long to be found."""
 MODELS = (*FILES, "dpc_counts")
 NAMED = {
-    "DPC-mislabel",
-    "DPC-noundo",
-    "DPC-undostable",
-    "DPC-lateckpt",
-    "DPC-existsB",
-    "DPC-arrival",
-    "DPC-noreconcile",
-    "DPC-recdoneearly",
-    "DPC-timerrestart",
+    "dpc/mislabel",
+    "dpc/no-undo",
+    "dpc/undo-stable",
+    "dpc/late-checkpoint",
+    "dpc/one-boundary",
+    "dpc/arrival-order",
+    "dpc/no-reconcile",
+    "dpc/rec-done-early",
+    "dpc_chain/timer-restart",
 }
 """The mutants of our protocol notes, 3.2 and 3.5."""
 

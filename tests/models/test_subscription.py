@@ -10,7 +10,13 @@ from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_subscription import Setting, count
 
-NAMED = {"SW-counttent", "SW-fromcurrent", "SW-noundo", "SW-nodedup", "TR-connected"}
+NAMED = {
+    "subscription/count-tentative",
+    "subscription/from-current",
+    "subscription/no-undo",
+    "subscription/no-deduplication",
+    "subscription/truncate-connected",
+}
 """The mutants of our protocol notes, 3.5."""
 
 

@@ -53,11 +53,11 @@ def test_a_model_without_streams_has_bounds_all_the_same():
 # --------------------------------------------------------------------------- mutants
 
 NAMED = {
-    "SU-existsB",
-    "SU-nobnd",
-    "SU-offbyone",
-    "SU-undisciplined",
-    "DPC-arrival",
+    "sunion/one-boundary",
+    "sunion/no-boundary",
+    "sunion/off-by-one",
+    "sunion/undisciplined-source",
+    "sunion/arrival-order",
 }
 """The mutants of our protocol notes, 3.2 and 3.5."""
 
@@ -73,13 +73,13 @@ def test_every_mutant_dies_by_its_named_property_in_few_steps():
 
 DISAGREEING = {
     # per mutant: a size, and the steps after which two replicas do not agree
-    "SU-union": ((2, 1), 2),
-    "SU-nobnd": ((2, 1), 4),
-    "SU-existsB": ((2, 2), 6),
-    "SU-anystream": ((2, 2), 6),
-    "SU-acceptlate": ((2, 2), 8),
-    "SU-overtake": ((2, 2), 8),
-    "DPC-arrival": ((2, 2), 10),
+    "sunion/union": ((2, 1), 2),
+    "sunion/no-boundary": ((2, 1), 4),
+    "sunion/one-boundary": ((2, 2), 6),
+    "sunion/any-stream": ((2, 2), 6),
+    "sunion/accept-late": ((2, 2), 8),
+    "sunion/boundary-overtakes": ((2, 2), 8),
+    "sunion/arrival-order": ((2, 2), 10),
 }
 
 

@@ -16,7 +16,7 @@ from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind
 
 INVARIANT = find_invariant("sunion")
-PROVABLE = {"SU-strict"}
+PROVABLE = {"sunion/too-strict"}
 """Mutants that emit too little and nothing wrong, so that every invariant survives them."""
 
 

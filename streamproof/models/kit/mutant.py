@@ -15,7 +15,7 @@ class Mutant:
 
     Attributes
     ----------
-    name : as in the literature or in our notes, like `CL-markerlate`
+    name : unique; of a model of ours with the model's name, as in `chandy_lamport/marker-late`
     model_class : the model with the mistake; a subclass of the model without it
     size : arguments of `sized`, the smallest that shows the mistake
     killed_by : the property's name, or `deadlock`; `property.conjunct` to be exact. An `assert` is

@@ -18,6 +18,7 @@ from typing import Any
 from streamproof import models, protocols
 from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Model, Role, methods_of
+from streamproof.models.kit.meant import closest
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.kit.places import mutants_place, places, protocol_names
 from streamproof.models.kit.sizes import at_size, named_size, parsed
@@ -76,7 +77,7 @@ class Sized:
 
     def source_beside(self, directory: Path) -> str:
         """Python text that builds the model in a file of a directory, wherever it is run from."""
-        name, colon, part = _split(self.target)
+        name, colon, part = split(self.target)
         if not name.endswith(".py"):
             return self.source
         place = os.path.relpath(name, directory).replace("{", "{{").replace("}", "}}")
@@ -109,7 +110,7 @@ def load(target: str) -> ModelFile:
     UnknownModel : if there is no such file, or it has no model or no main one
     WrongDefinition : if its MODEL, MODELS or MUTANTS is not what it should be
     """
-    name, _, _ = _split(target)
+    name, _, _ = split(target)
     module = module_of(name)
     declared = _declared(module, "MODELS", _is_model) or _models_defined_in(module)
     main = _declared_model(module) or (declared[0] if len(declared) == 1 else None)
@@ -124,23 +125,24 @@ def load(target: str) -> ModelFile:
 
 
 def find(target: str) -> type[Model[Any]]:
-    """Find a model: `chandy_lamport`, `chandy_lamport:TokenPassing`, `file.py:Name`, `a.module`.
+    """Find a model: `dpc`, `dpc:Dpc`, a mutant as `dpc/no-undo`, `file.py:Name`, `a.module`.
 
     Raises
     ------
     UnknownModel : if there is none; the message lists those that there are
     """
-    name, colon, wanted = _split(target)
-    if not colon:
+    name, sep, wanted = split(target)
+    if not sep:
         return load(target).main
     module = module_of(name)
     known = {model.__name__: model for model in _models_defined_in(module)}
     known |= {model.__name__: model for model in _declared(module, "MODELS", _is_model)}
     known |= {mutant.name: mutant.model_class for mutant in _mutants_of(module)}
     if wanted not in known:
+        where = " after the colon" if sep == ":" else ""
         raise UnknownModel(
-            f"{name} has no model {wanted}, so there is nothing to run. It has "
-            f"{', '.join(known) or 'none'}: name one of these after the colon"
+            f"{name} has no model {wanted}, so there is nothing to run. {closest(wanted, known)}It "
+            f"has {', '.join(known) or 'none'}: name one of these{where}"
         )
     return known[wanted]
 
@@ -197,13 +199,18 @@ def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:
     return next((base for base in bases if base in file.all), file.main)
 
 
-def _split(target: str) -> tuple[str, str, str]:
-    return target.partition(":")
+def split(target: str) -> tuple[str, str, str]:
+    """Split a target: the file's name, what stands between, and the class or mutant in the file."""
+    name, colon, part = target.partition(":")
+    file, slash, _ = name.partition("/")
+    if slash and not colon and not name.endswith(".py") and file in places():
+        return file, slash, target  # a mutant's name begins with that of its model
+    return name, colon, part
 
 
 def _mutant_named(target: str) -> Mutant | None:
     """Find the mutant that a target names, rather than a model's class."""
-    name, _, wanted = _split(target)
+    name, _, wanted = split(target)
     mutants = _mutants_of(module_of(name)) if wanted else ()
     return next((mutant for mutant in mutants if mutant.name == wanted), None)
 

@@ -1,4 +1,7 @@
-"""Mistakes in egress, each caught by a property; EG-nodedup, EG-tellfirst are of our notes, 2.6."""
+"""Mistakes in egress, each caught by a property of the model.
+
+`no-deduplication` and `tell-first` are those of our notes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from streamproof.protocols.egress import Client, ClientStep, Egress, EgressStep,
 
 
 class NoDeduplication(EgressPair):
-    """The client takes whatever comes."""
+    """The client takes whatever comes (EG-nodedup)."""
 
     @staticmethod
     def on_outputs(client: Client, begin: int, end: int) -> ClientStep:
@@ -21,7 +24,7 @@ class NoDeduplication(EgressPair):
 
 
 class TellFirst(EgressPair):
-    """The active copy notes an output as delivered before it is sent."""
+    """The active copy notes an output as delivered before it is sent (EG-tellfirst)."""
 
     def delivered(self, s: State, c: Copy) -> int:
         """Take the client to have all that there is."""
@@ -29,7 +32,10 @@ class TellFirst(EgressPair):
 
 
 class SentIsDelivered(EgressPair):
-    """The active copy notes an output as delivered when it is sent; no client acknowledges."""
+    """The active copy notes an output as delivered when it is sent; no client acknowledges.
+
+    Short id: EG-sent.
+    """
 
     def delivered(self, s: State, c: Copy) -> int:
         """Take the client to have what was sent to it, though the client may fall behind."""
@@ -37,7 +43,7 @@ class SentIsDelivered(EgressPair):
 
 
 class TakeoverFromNext(EgressPair):
-    """A copy that takes over sends what it gives from then on."""
+    """A copy that takes over sends what it gives from then on (EG-takeovernext)."""
 
     @staticmethod
     def take_over(egress: Egress) -> EgressStep:
@@ -47,7 +53,7 @@ class TakeoverFromNext(EgressPair):
 
 
 class NoTakeover(EgressPair):
-    """A copy does not care whether its twin fails."""
+    """A copy does not care whether its twin fails (EG-notakeover)."""
 
     @staticmethod
     def take_over(egress: Egress) -> EgressStep:
@@ -59,7 +65,7 @@ _ONE_OUTPUT = {"outputs": 1, "failures": 1, "repairs": False}
 
 MUTANTS = (
     Mutant(
-        "EG-nodedup",
+        "egress/no-deduplication",
         NoDeduplication,
         _ONE_OUTPUT,
         "each_output_is_seen_once",
@@ -67,7 +73,7 @@ MUTANTS = (
         "an output comes from the failed copy and from its twin, and is seen twice",
     ),
     Mutant(
-        "EG-tellfirst",
+        "egress/tell-first",
         TellFirst,
         _ONE_OUTPUT,
         "nothing_is_lost",
@@ -75,7 +81,7 @@ MUTANTS = (
         "an output is noted as delivered, and its copy fails before it is sent",
     ),
     Mutant(
-        "EG-sent",
+        "egress/sent-is-delivered",
         SentIsDelivered,
         _ONE_OUTPUT,
         "nothing_is_lost",
@@ -83,7 +89,7 @@ MUTANTS = (
         "an output is noted as delivered while it is under way",
     ),
     Mutant(
-        "EG-takeovernext",
+        "egress/takeover-from-next",
         TakeoverFromNext,
         _ONE_OUTPUT,
         "deadlock",
@@ -91,7 +97,7 @@ MUTANTS = (
         "what the failed copy had not sent is kept by its twin, and never sent",
     ),
     Mutant(
-        "EG-notakeover",
+        "egress/no-takeover",
         NoTakeover,
         _ONE_OUTPUT,
         "deadlock",

@@ -1,6 +1,6 @@
 """Mistakes in merging lanes, each caught by a property of the model.
 
-FX-noorder and FX-emitfirst are those of our notes, 2.5, and FX-freeearly is named there.
+`no-order` and `emit-first` are those of our notes, and `free-early` is named there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from streamproof.protocols.merge_order import Merger, MergeStep, TakeFrom
 
 
 class NoOrder(MergeOrder):
-    """Each copy takes tuples as they arrive."""
+    """Each copy takes tuples as they arrive (FX-noorder)."""
 
     @staticmethod
     def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
@@ -24,7 +24,10 @@ class NoOrder(MergeOrder):
 
 
 class EmitFirst(MergeOrder):
-    """The leader gives outputs before the twin has the choices that they depend on."""
+    """The leader gives outputs before the twin has the choices that they depend on.
+
+    Short id: FX-emitfirst.
+    """
 
     @staticmethod
     def is_committed(merger: Merger, end: int) -> bool:
@@ -33,7 +36,7 @@ class EmitFirst(MergeOrder):
 
 
 class FreeEarly(MergeOrder):
-    """A follower that has finished its log chooses, though the leader is up."""
+    """A follower that has finished its log chooses, though the leader is up (FX-freeearly)."""
 
     @staticmethod
     def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
@@ -43,7 +46,7 @@ class FreeEarly(MergeOrder):
 
 
 class LeadEarly(MergeOrder):
-    """A twin that is left alone leads before it has finished its log."""
+    """A twin that is left alone leads before it has finished its log (FX-leadearly)."""
 
     @staticmethod
     def take_over(merger: Merger) -> MergeStep[Lane]:
@@ -53,7 +56,7 @@ class LeadEarly(MergeOrder):
 
 
 class NoTakeover(MergeOrder):
-    """A twin finishes its log, and never leads."""
+    """A twin finishes its log, and never leads (FX-noleader)."""
 
     @staticmethod
     def take_over(merger: Merger) -> MergeStep[Lane]:
@@ -63,7 +66,7 @@ class NoTakeover(MergeOrder):
 
 
 class FoldInAlone(MergeOrder):
-    """The survivor does not note that it has a twin again."""
+    """The survivor does not note that it has a twin again (FX-foldalone)."""
 
     @staticmethod
     def fold_in(survivor: Merger) -> MergeStep[Lane]:
@@ -77,7 +80,7 @@ _REPAIRED = {"lanes": 2, "lane_tuples": 1, "failures": 2, "repairs": True}
 
 MUTANTS = (
     Mutant(
-        "FX-noorder",
+        "merge_order/no-order",
         NoOrder,
         _ONE_FAILURE,
         "copies_agree",
@@ -85,7 +88,7 @@ MUTANTS = (
         "the copies take two tuples in different orders",
     ),
     Mutant(
-        "FX-emitfirst",
+        "merge_order/emit-first",
         EmitFirst,
         _ONE_FAILURE,
         "the_client_sees_one_history",
@@ -93,7 +96,7 @@ MUTANTS = (
         "the leader's choice dies with it when the client has seen its output",
     ),
     Mutant(
-        "FX-freeearly",
+        "merge_order/free-early",
         FreeEarly,
         _ONE_FAILURE,
         "copies_agree",
@@ -101,7 +104,7 @@ MUTANTS = (
         "the follower chooses otherwise than the leader, whose choice is under way",
     ),
     Mutant(
-        "FX-leadearly",
+        "merge_order/lead-early",
         LeadEarly,
         _ONE_FAILURE,
         "the_client_sees_one_history",
@@ -109,7 +112,7 @@ MUTANTS = (
         "the twin chooses otherwise than its log says, by which the client has seen an output",
     ),
     Mutant(
-        "FX-noleader",
+        "merge_order/no-takeover",
         NoTakeover,
         _ONE_FAILURE,
         "deadlock",
@@ -117,7 +120,7 @@ MUTANTS = (
         "nobody chooses any more",
     ),
     Mutant(
-        "FX-foldalone",
+        "merge_order/fold-in-alone",
         FoldInAlone,
         _REPAIRED,
         "the_client_sees_one_history",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.models.kit import registry
+from streamproof.models.kit.meant import closest
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.kit.places import places
 from streamproof.models.kit.registry import UnknownModel, UnreadableModel
@@ -191,8 +193,8 @@ def test_a_model_without_sizes_is_built_without_any(write):
 
 
 def test_a_mutant_is_built_at_the_size_that_it_names_unless_another_is_given():
-    target = "chandy_lamport:CL-markerlate"
-    (mutant,) = (m for m in registry.load(target).mutants if m.name == "CL-markerlate")
+    target = "chandy_lamport/marker-late"
+    (mutant,) = (m for m in registry.load(target).mutants if m.name == "chandy_lamport/marker-late")
     sized = registry.choose(target)
     assert sized.model == at_size(mutant.model_class, mutant.size)
     assert sized.size_name == ""
@@ -205,12 +207,45 @@ def test_a_mutant_is_built_at_the_size_that_it_names_unless_another_is_given():
     assert registry.build(target, {"messages": "2,1"}) != sized.model
 
 
+def test_the_name_of_a_mutant_is_its_models_and_the_words_of_its_class():
+    names = []
+    for name in registry.names():
+        for mutant in registry.load(name).mutants:
+            words = re.sub(r"(?<!^)(?=[A-Z])", "-", mutant.model_class.__name__).lower()
+            assert mutant.name == f"{name}/{words}"
+            names.append(mutant.name)
+    assert len(names) == len(set(names)) > 90
+
+
+@pytest.mark.parametrize(
+    "target", ["chandy_lamport:CL-recafter", "chandy_lamport/recordafter", "dpc/noundo"]
+)
+def test_a_mutant_that_there_is_not_is_refused_with_the_one_that_was_meant(target):
+    meant = "dpc/no-undo" if target.startswith("dpc") else "chandy_lamport/record-after"
+    with pytest.raises(UnknownModel, match=f"Did you mean {meant}"):
+        registry.find(target)
+
+
+def test_a_short_id_of_the_notes_leads_to_its_mutant():
+    known = {m.name: m.model_class for m in registry.load("dpc_chain").mutants}
+    assert closest("DPC-mute", known) == "Did you mean dpc_chain/suspend-never-guesses? "
+    assert closest("XX-nothing-like-it", known) == ""
+
+
+def test_a_file_in_a_directory_that_bears_a_models_name_is_a_file(tmp_path, monkeypatch):
+    (tmp_path / "dpc").mkdir()
+    (tmp_path / "dpc" / "own_model.py").write_text(f"{HEAD}\nMODEL = Up\n")
+    monkeypatch.chdir(tmp_path)
+    assert registry.find("dpc/own_model.py").__name__ == "Up"
+
+
 def test_every_mutant_can_be_built_at_its_own_size():
     built = 0
     for name in (*registry.names(), "examples/lease.py"):
         for mutant in registry.load(name).mutants:
             built += 1
-            model = registry.build(f"{name}:{mutant.name}")
+            target = mutant.name if "/" in mutant.name else f"{name}:{mutant.name}"
+            model = registry.build(target)
             assert model == at_size(mutant.model_class, mutant.size), mutant.name
     assert built > 13
 

@@ -15,7 +15,7 @@ from streamproof.protocols.dpc import Condition, Policy
 
 
 class TimerRestart(DpcChain):
-    """A node begins to wait when it hears the first tuple of a bucket."""
+    """A node begins to wait when it hears the first tuple of a bucket (DPC-timerrestart)."""
 
     def waits_since(self, s: Chain, h: Hop, b: Bucket) -> int:
         """Wait for as long as the node before has waited, once more."""
@@ -24,8 +24,8 @@ class TimerRestart(DpcChain):
         return s.first[self.before[h], b]
 
 
-class Hasty(DpcChain):
-    """A node whose policy is DELAY goes on at once, as under PROCESS."""
+class DelayAsProcess(DpcChain):
+    """A node whose policy is DELAY goes on at once, as under PROCESS (DPC-hasty)."""
 
     @staticmethod
     def go_on_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -34,8 +34,8 @@ class Hasty(DpcChain):
         return protocol.emit_tentative(node, Policy.PROCESS, end, number)
 
 
-class Restless(DpcChain):
-    """A node whose policy is SUSPEND times out again and again."""
+class SuspendAsDelay(DpcChain):
+    """A node whose policy is SUSPEND times out again and again (DPC-restless)."""
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -44,8 +44,8 @@ class Restless(DpcChain):
         return protocol.on_timeout(node, Policy.DELAY, end, number)
 
 
-class Mute(DpcChain):
-    """A node whose policy is SUSPEND waits even before a failure has begun."""
+class SuspendNeverGuesses(DpcChain):
+    """A node whose policy is SUSPEND waits even before a failure has begun (DPC-mute)."""
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -54,8 +54,8 @@ class Mute(DpcChain):
         return protocol.on_timeout(node, policy, end, number)
 
 
-class Patient(DpcChain):
-    """A node whose policy is PROCESS waits with each bucket, as under DELAY."""
+class ProcessAsDelay(DpcChain):
+    """A node whose policy is PROCESS waits with each bucket, as under DELAY (DPC-patient)."""
 
     @staticmethod
     def go_on_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -71,7 +71,10 @@ class Patient(DpcChain):
 
 
 class CorrectEarly(DpcChain):
-    """A node begins to correct when the first bucket is complete, whatever has waited behind it."""
+    """A node begins to correct when the first bucket is complete, whatever has waited behind it.
+
+    Short id: DPC-correctearly.
+    """
 
     @staticmethod
     def stabilize_machine(node: Machine, due: int) -> MachineStep:
@@ -84,7 +87,7 @@ _ONE_NODE = {"hops": 1}
 
 MUTANTS = (
     Mutant(
-        "DPC-timerrestart",
+        "dpc_chain/timer-restart",
         TimerRestart,
         _ONE_BUCKET,
         "in_time",
@@ -92,39 +95,39 @@ MUTANTS = (
         "each node waits in turn, so a user waits X at every node instead of X in all",
     ),
     Mutant(
-        "DPC-hasty",
-        Hasty,
+        "dpc_chain/delay-as-process",
+        DelayAsProcess,
         _ONE_NODE,
         "guesses_have_waited",
         8,
         "a tuple is shown as tentative that would have been stable if the node had waited",
     ),
     Mutant(
-        "DPC-restless",
-        Restless,
+        "dpc_chain/suspend-as-delay",
+        SuspendAsDelay,
         _ONE_NODE,
         "a_suspended_node_is_silent",
         10,
         "who asked for one guess alone gets one after the other",
     ),
     Mutant(
-        "DPC-mute",
-        Mute,
+        "dpc_chain/suspend-never-guesses",
+        SuspendNeverGuesses,
         _ONE_NODE,
         "what_is_due_is_done",
         7,
         "who asked for an early result gets none until the source comes back",
     ),
     Mutant(
-        "DPC-patient",
-        Patient,
+        "dpc_chain/process-as-delay",
+        ProcessAsDelay,
         _ONE_NODE,
         "what_is_due_is_done",
         8,
         "who asked for every tuple at once waits for the source",
     ),
     Mutant(
-        "DPC-correctearly",
+        "dpc_chain/correct-early",
         CorrectEarly,
         {"hops": 1, "buckets": 3, "wait": 1, "stalls": 2},
         "who_stabilizes_does_not_fail_at_once",

@@ -11,8 +11,8 @@ from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import Condition, Policy, RecDone
 
 
-class RestartSilent(DpcCrash):
-    """A restarted node does not revoke what it has forgotten."""
+class RestartWithoutUndo(DpcCrash):
+    """A restarted node does not revoke what it has forgotten (DPC-restartsilent)."""
 
     @staticmethod
     def restart_machine(node: Machine, present: int) -> MachineStep:
@@ -22,7 +22,7 @@ class RestartSilent(DpcCrash):
 
 
 class RestartStable(DpcCrash):
-    """A restarted node is STABLE at once."""
+    """A restarted node is STABLE at once (DPC-restartstable)."""
 
     @staticmethod
     def restart_machine(node: Machine, present: int) -> MachineStep:
@@ -32,7 +32,10 @@ class RestartStable(DpcCrash):
 
 
 class RestartEmpty(DpcCrash):
-    """A restarted node has forgotten the operator's state, but not how far its output goes."""
+    """A restarted node has forgotten the operator's state, but not how far its output goes.
+
+    Short id: DPC-restartempty.
+    """
 
     def restored(self, s: System) -> Operator:
         """Begin to number anew."""
@@ -41,7 +44,7 @@ class RestartEmpty(DpcCrash):
 
 
 class RestartGuessing(DpcCrash):
-    """A restarted node guesses while it rebuilds its state."""
+    """A restarted node guesses while it rebuilds its state (DPC-restartguessing)."""
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -54,15 +57,15 @@ class RestartGuessing(DpcCrash):
 
 MUTANTS = (
     Mutant(
-        "DPC-restartsilent",
-        RestartSilent,
+        "dpc_crash/restart-without-undo",
+        RestartWithoutUndo,
         {"buckets": 1, "failures": 2},
         "corrections_follow_undo",
         10,
         "the client keeps tentative tuples that the node does not know of any more",
     ),
     Mutant(
-        "DPC-restartstable",
+        "dpc_crash/restart-stable",
         RestartStable,
         {"buckets": 1, "failures": 2},
         "rec_done_is_true",
@@ -70,7 +73,7 @@ MUTANTS = (
         "a node passes for STABLE that owes corrections",
     ),
     Mutant(
-        "DPC-restartempty",
+        "dpc_crash/restart-empty",
         RestartEmpty,
         {"streams": 1, "failures": 1},
         "stable_prefix",
@@ -78,7 +81,7 @@ MUTANTS = (
         "the operator goes on from a state that has not seen the stable tuples",
     ),
     Mutant(
-        "DPC-restartguessing",
+        "dpc_crash/restart-guessing",
         RestartGuessing,
         {"buckets": 1, "failures": 2},
         "who_rebuilds_guesses_nothing",

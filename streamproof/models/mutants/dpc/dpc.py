@@ -1,6 +1,6 @@
 """Mistakes in a DPC node, each of which a property of the model must catch.
 
-Each is one changed function of the node or of what surrounds it. The names are those of our
+Each is one changed function of the node or of what surrounds it. The short ids are those of our
 protocol notes; the lengths are those of the shortest runs.
 """
 
@@ -25,7 +25,7 @@ from streamproof.protocols.sunion import EmitStable, is_complete
 
 
 class Mislabel(Dpc):
-    """What is incomplete is emitted as INSERTION."""
+    """What is incomplete is emitted as INSERTION (DPC-mislabel)."""
 
     def guess(self, s: System, chosen: Tuples) -> System:
         """Tell the client that the tuples are stable."""
@@ -33,7 +33,7 @@ class Mislabel(Dpc):
 
 
 class NoUndo(Dpc):
-    """Corrections come without UNDO."""
+    """Corrections come without UNDO (DPC-noundo)."""
 
     def revoke(self, s: System, stable: int) -> System:
         """Tell the client nothing."""
@@ -42,7 +42,7 @@ class NoUndo(Dpc):
 
 
 class UndoStable(Dpc):
-    """UNDO revokes the last stable tuple too."""
+    """UNDO revokes the last stable tuple too (DPC-undostable)."""
 
     def revoke(self, s: System, stable: int) -> System:
         """Leave one tuple too few."""
@@ -50,7 +50,10 @@ class UndoStable(Dpc):
 
 
 class LateCheckpoint(Dpc):
-    """The checkpoint is taken when the first tentative tuples have been processed."""
+    """The checkpoint is taken when the first tentative tuples have been processed.
+
+    Short id: DPC-lateckpt.
+    """
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -59,8 +62,8 @@ class LateCheckpoint(Dpc):
         return after, (*effects[1:], *effects[:1])
 
 
-class ExistsBoundary(Dpc):
-    """The boundary of one stream makes a bucket complete."""
+class OneBoundary(Dpc):
+    """The boundary of one stream makes a bucket complete (DPC-existsB)."""
 
     @staticmethod
     def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
@@ -74,7 +77,10 @@ class ExistsBoundary(Dpc):
 
 
 class NoReconcile(Dpc):
-    """When the inputs are corrected, the node is STABLE, and goes on as if nothing had been."""
+    """When the inputs are corrected, the node is STABLE, and goes on as if nothing had been.
+
+    Short id: DPC-noreconcile.
+    """
 
     @staticmethod
     def stabilize_machine(node: Machine, due: int) -> MachineStep:
@@ -85,7 +91,7 @@ class NoReconcile(Dpc):
 
 
 class RecDoneEarly(Dpc):
-    """REC_DONE comes with the first correction."""
+    """REC_DONE comes with the first correction (DPC-recdoneearly)."""
 
     @staticmethod
     def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
@@ -93,8 +99,11 @@ class RecDoneEarly(Dpc):
         return protocol.emit(replace(node, reached=end), end, number)
 
 
-class Arrival(Dpc):
-    """Tuples are emitted as they happen to arrive: here, those of the last stream first."""
+class ArrivalOrder(Dpc):
+    """Tuples are emitted as they happen to arrive: here, those of the last stream first.
+
+    Short id: DPC-arrival.
+    """
 
     def precedes(self, a: Stream, b: Bucket, c: Stream, d: Bucket) -> bool:
         """Turn the order of the streams around."""
@@ -104,7 +113,10 @@ class Arrival(Dpc):
 
 
 class GuessComplete(Dpc):
-    """A time-out asks whether its last bucket is complete, and not whether any is."""
+    """A time-out asks whether its last bucket is complete, and not whether any is.
+
+    Short id: DPC-guesscomplete.
+    """
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -116,7 +128,7 @@ class GuessComplete(Dpc):
 
 
 class GuessAgain(Dpc):
-    """What is emitted tentatively begins with the last bucket that is stable."""
+    """What is emitted tentatively begins with the last bucket that is stable (DPC-guessagain)."""
 
     @staticmethod
     def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
@@ -126,7 +138,7 @@ class GuessAgain(Dpc):
 
 
 class EmitAgain(Dpc):
-    """Complete buckets are emitted together with the last one that was."""
+    """Complete buckets are emitted together with the last one that was (DPC-emitagain)."""
 
     @staticmethod
     def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
@@ -136,7 +148,7 @@ class EmitAgain(Dpc):
 
 
 class RevokeAtOnce(Dpc):
-    """A node begins to correct as soon as it may guess: nothing is complete."""
+    """A node begins to correct as soon as it may guess: nothing is complete (DPC-revokeatonce)."""
 
     @staticmethod
     def stabilize_machine(node: Machine, due: int) -> MachineStep:
@@ -151,7 +163,7 @@ _ONE_STREAM = {"streams": 1}
 
 MUTANTS = (
     Mutant(
-        "DPC-mislabel",
+        "dpc/mislabel",
         Mislabel,
         _ONE_BUCKET,
         "stable_prefix",
@@ -159,7 +171,7 @@ MUTANTS = (
         "a tuple of an incomplete bucket is taken for stable, and can never be corrected",
     ),
     Mutant(
-        "DPC-noundo",
+        "dpc/no-undo",
         NoUndo,
         _ONE_BUCKET,
         "corrections_follow_undo",
@@ -167,7 +179,7 @@ MUTANTS = (
         "the client keeps a tentative tuple beside its correction",
     ),
     Mutant(
-        "DPC-undostable",
+        "dpc/undo-stable",
         UndoStable,
         _ONE_STREAM,
         "undo_revokes_no_stable_tuple",
@@ -175,7 +187,7 @@ MUTANTS = (
         "the client loses a stable tuple, which nobody sends again",
     ),
     Mutant(
-        "DPC-lateckpt",
+        "dpc/late-checkpoint",
         LateCheckpoint,
         _ONE_BUCKET,
         "stable_prefix",
@@ -183,15 +195,15 @@ MUTANTS = (
         "the operator goes back to a state that has seen a tentative tuple, and skips a number",
     ),
     Mutant(
-        "DPC-existsB",
-        ExistsBoundary,
+        "dpc/one-boundary",
+        OneBoundary,
         _ONE_BUCKET,
         "stable_prefix",
         3,
         "a stable bucket lacks the tuple of a stream that is behind",
     ),
     Mutant(
-        "DPC-noreconcile",
+        "dpc/no-reconcile",
         NoReconcile,
         _ONE_BUCKET,
         "rec_done_is_true",
@@ -199,7 +211,7 @@ MUTANTS = (
         "what was guessed is taken for right",
     ),
     Mutant(
-        "DPC-recdoneearly",
+        "dpc/rec-done-early",
         RecDoneEarly,
         _ONE_STREAM,
         "rec_done_is_true",
@@ -207,15 +219,15 @@ MUTANTS = (
         "the client takes its view for corrected while a tuple that it has seen is missing",
     ),
     Mutant(
-        "DPC-arrival",
-        Arrival,
+        "dpc/arrival-order",
+        ArrivalOrder,
         _ONE_BUCKET,
         "stable_prefix",
         5,
         "two replicas emit the same tuples in different orders",
     ),
     Mutant(
-        "DPC-guesscomplete",
+        "dpc/guess-complete",
         GuessComplete,
         _ONE_STREAM,
         "what_is_complete_is_not_guessed",
@@ -223,7 +235,7 @@ MUTANTS = (
         "a tuple is shown as tentative that might be shown as stable",
     ),
     Mutant(
-        "DPC-guessagain",
+        "dpc/guess-again",
         GuessAgain,
         _ONE_STREAM,
         "guesses_are_new",
@@ -231,7 +243,7 @@ MUTANTS = (
         "a tuple is shown as stable and as tentative",
     ),
     Mutant(
-        "DPC-emitagain",
+        "dpc/emit-again",
         EmitAgain,
         _ONE_STREAM,
         "stable_prefix",
@@ -239,7 +251,7 @@ MUTANTS = (
         "a stable tuple comes twice",
     ),
     Mutant(
-        "DPC-revokeatonce",
+        "dpc/revoke-at-once",
         RevokeAtOnce,
         _ONE_BUCKET,
         "corrections_are_at_hand",

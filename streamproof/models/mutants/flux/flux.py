@@ -1,8 +1,9 @@
-"""Mistakes in Flux's lanes, each caught by a property of the model; all of our notes, 2.8.
+"""Mistakes in Flux's lanes, each caught by a property of the model.
 
-FX-takeoverprod and FX-notakeover are masked where failed copies are replaced: a new twin feeds the
-starving consumer from the first tuple that it lacks. So they are run without repair. Those in
-catch-up need a failure, a repair and another failure.
+The short ids are those of our notes. `takeover-from-production` and `no-takeover` are masked where
+failed copies are replaced: a new twin feeds the starving consumer from the first tuple that it
+lacks. So they are run without repair. Those in catch-up need a failure, a repair and another
+failure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from streamproof.protocols.flux import ApplyTuples, Consumer, ConsumerStep, Prod
 
 
 class NoDeduplication(Flux):
-    """A consumer applies whatever comes."""
+    """A consumer applies whatever comes (FX-nodedup)."""
 
     @staticmethod
     def on_tuples(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
@@ -25,7 +26,10 @@ class NoDeduplication(Flux):
 
 
 class WrongAck(Flux):
-    """What is kept for the other side's consumer is forgotten when the own side's has it."""
+    """What is kept for the other side's consumer is forgotten when the own side's has it.
+
+    Short id: FX-wrongack.
+    """
 
     @staticmethod
     def on_ack(
@@ -39,7 +43,7 @@ class WrongAck(Flux):
 
 
 class TakeoverFromProduction(Flux):
-    """Whoever takes over sends what it produces from now on."""
+    """Whoever takes over sends what it produces from now on (FX-takeoverprod)."""
 
     @staticmethod
     def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
@@ -51,7 +55,7 @@ class TakeoverFromProduction(Flux):
 
 
 class NoTakeover(Flux):
-    """A producer does not care whether its twin fails."""
+    """A producer does not care whether its twin fails (FX-notakeover)."""
 
     @staticmethod
     def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
@@ -61,7 +65,7 @@ class NoTakeover(Flux):
 
 
 class EarlyFold(Flux):
-    """A new producer copy begins though what is under way beside it may be lost."""
+    """A new producer copy begins though what is under way beside it may be lost (FX-earlyfold)."""
 
     @staticmethod
     def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
@@ -71,7 +75,10 @@ class EarlyFold(Flux):
 
 
 class EarlySnapshot(Flux):
-    """The survivor's state is transferred though it lacks tuples that were not retained."""
+    """The survivor's state is transferred though it lacks tuples that were not retained.
+
+    Short id: FX-earlysnap.
+    """
 
     @staticmethod
     def has_passed(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
@@ -81,7 +88,10 @@ class EarlySnapshot(Flux):
 
 
 class NoRetention(Flux):
-    """Nothing is retained for a new consumer copy, which gets what is produced from then on."""
+    """Nothing is retained for a new consumer copy, which gets what is produced from then on.
+
+    Short id: FX-noretain.
+    """
 
     @staticmethod
     def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
@@ -100,7 +110,10 @@ class NoRetention(Flux):
 
 
 class StaleAck(Flux):
-    """An ack of a consumer copy that was replaced is taken for one of its replacement."""
+    """An ack of a consumer copy that was replaced is taken for one of its replacement.
+
+    Short id: FX-staleack.
+    """
 
     @staticmethod
     def on_ack(
@@ -120,7 +133,7 @@ _TWO_TUPLES = {"tuples": 2, "source_failures": 1, "sink_failures": 1}
 
 MUTANTS = (
     Mutant(
-        "FX-nodedup",
+        "flux/no-deduplication",
         NoDeduplication,
         _ONE_FAILURE,
         "copies_agree",
@@ -128,7 +141,7 @@ MUTANTS = (
         "a tuple comes from the old producer copy and from its twin, and is applied twice",
     ),
     Mutant(
-        "FX-wrongack",
+        "flux/wrong-ack",
         WrongAck,
         _ONE_FAILURE,
         "nothing_is_lost",
@@ -136,7 +149,7 @@ MUTANTS = (
         "a producer copy takes over, and has forgotten what the other side's consumer lacks",
     ),
     Mutant(
-        "FX-takeoverprod",
+        "flux/takeover-from-production",
         TakeoverFromProduction,
         _UNREPAIRED,
         "a_live_consumer_goes_on",
@@ -144,7 +157,7 @@ MUTANTS = (
         "what the failed twin had not sent is kept, and never sent",
     ),
     Mutant(
-        "FX-notakeover",
+        "flux/no-takeover",
         NoTakeover,
         _UNREPAIRED,
         "a_live_consumer_goes_on",
@@ -152,7 +165,7 @@ MUTANTS = (
         "the consumer of a producer copy that failed is fed by nobody",
     ),
     Mutant(
-        "FX-earlyfold",
+        "flux/early-fold",
         EarlyFold,
         _TWO_FAILURES,
         "nothing_is_lost",
@@ -160,7 +173,7 @@ MUTANTS = (
         "what was under way to the survivor's own consumer is kept by no copy",
     ),
     Mutant(
-        "FX-earlysnap",
+        "flux/early-snapshot",
         EarlySnapshot,
         _BOTH_ENDS,
         "nothing_is_lost",
@@ -168,7 +181,7 @@ MUTANTS = (
         "a new copy begins before a tuple that is kept for nobody",
     ),
     Mutant(
-        "FX-noretain",
+        "flux/no-retention",
         NoRetention,
         _BOTH_ENDS,
         "nothing_is_lost",
@@ -176,7 +189,7 @@ MUTANTS = (
         "a new copy lacks what was produced before tuples were retained for it",
     ),
     Mutant(
-        "FX-staleack",
+        "flux/stale-ack",
         StaleAck,
         _TWO_TUPLES,
         "nothing_is_lost",

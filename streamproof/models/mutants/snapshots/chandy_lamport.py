@@ -1,7 +1,7 @@
 """Mistakes in Chandy-Lamport, each of which a property of the model must catch.
 
 Each is one changed function of the protocol, or one changed assumption about channels and steps.
-The names and the longest acceptable traces are those of our protocol notes.
+The short ids and the longest acceptable traces are those of our protocol notes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from streamproof.protocols.chandy_lamport import (
 
 
 class NonFifo(ChandyLamport):
-    """A marker may overtake messages."""
+    """A marker may overtake messages (CL-nonfifo)."""
 
     def marker_is_next(self, s: System, k: Snapshot, p: Process, q: Process) -> bool:
         """Let the marker arrive at any time."""
@@ -44,7 +44,7 @@ class NonFifo(ChandyLamport):
 
 
 class ChannelEmpty(ChandyLamport):
-    """The recorded state of a channel is always empty."""
+    """The recorded state of a channel is always empty (CL-chanempty)."""
 
     @staticmethod
     def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
@@ -54,7 +54,7 @@ class ChannelEmpty(ChandyLamport):
 
 
 class RecordAfter(ChandyLamport):
-    """A channel's log goes on after its marker."""
+    """A channel's log goes on after its marker (CL-recafter)."""
 
     @staticmethod
     def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
@@ -69,7 +69,7 @@ class RecordAfter(ChandyLamport):
 
 
 class LogEarly(ChandyLamport):
-    """A channel's log begins before its receiver has recorded."""
+    """A channel's log begins before its receiver has recorded (CL-logearly)."""
 
     @staticmethod
     def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
@@ -84,7 +84,7 @@ class LogEarly(ChandyLamport):
 
 
 class MarkerLate(ChandyLamport):
-    """A process records, and sends its markers in a later step."""
+    """A process records, and sends its markers in a later step (CL-markerlate)."""
 
     def carry_out(
         self, s: System, p: Process, effects: tuple[SnapshotEffect[Snapshot], ...]
@@ -104,8 +104,8 @@ class MarkerLate(ChandyLamport):
         return replace(s, markers=s.markers.set((k, p, q), marker))
 
 
-class Rerecord(ChandyLamport):
-    """Every marker records the process again."""
+class RecordAgain(ChandyLamport):
+    """Every marker records the process again (CL-rerecord)."""
 
     @staticmethod
     def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
@@ -115,7 +115,7 @@ class Rerecord(ChandyLamport):
 
 
 class NoRelay(ChandyLamport):
-    """A first marker is not passed on."""
+    """A first marker is not passed on (CL-norelay)."""
 
     @staticmethod
     def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
@@ -131,7 +131,7 @@ class NoRelay(ChandyLamport):
 
 
 class IdBlind(ChandyLamport):
-    """A marker closes its channel in all snapshots that are under way."""
+    """A marker closes its channel in all snapshots that are under way (CL-idblind)."""
 
     @staticmethod
     def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
@@ -147,7 +147,7 @@ class IdBlind(ChandyLamport):
 
 
 class CloseAll(ChandyLamport):
-    """The first marker closes every channel."""
+    """The first marker closes every channel (CL-closeall)."""
 
     @staticmethod
     def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
@@ -159,7 +159,7 @@ class CloseAll(ChandyLamport):
 
 
 class InitiateAgain(ChandyLamport):
-    """A process may initiate a snapshot that has already reached it."""
+    """A process may initiate a snapshot that has already reached it (CL-initagain)."""
 
     @staticmethod
     def initiate_machine(recorders: Machine, snapshot: Snapshot) -> MachineStep:
@@ -168,8 +168,8 @@ class InitiateAgain(ChandyLamport):
         return recorders.set(snapshot, recorded), (SaveState(snapshot), SendMarkers(snapshot))
 
 
-class Halt(ChandyLamport):
-    """A process that has recorded does not send any more."""
+class HaltAfterRecording(ChandyLamport):
+    """A process that has recorded does not send any more (CL-halt)."""
 
     def save_state(self, s: System, k: Snapshot, p: Process) -> System:
         """Save the state, and stop."""
@@ -181,7 +181,7 @@ _ONE_EACH = {"messages": (1, 1)}
 
 MUTANTS = (
     Mutant(
-        "CL-nonfifo",
+        "chandy_lamport/non-fifo",
         NonFifo,
         _ONE_EACH,
         "shadow_simulation",
@@ -189,7 +189,7 @@ MUTANTS = (
         "a marker overtakes a message, which then belongs to no recorded state",
     ),
     Mutant(
-        "CL-chanempty",
+        "chandy_lamport/channel-empty",
         ChannelEmpty,
         _ONE_EACH,
         "channel_exact",
@@ -197,7 +197,7 @@ MUTANTS = (
         "a message in flight is lost",
     ),
     Mutant(
-        "CL-recafter",
+        "chandy_lamport/record-after",
         RecordAfter,
         _ONE_EACH,
         "channel_exact",
@@ -205,7 +205,7 @@ MUTANTS = (
         "a message that was sent after the cut is counted as in flight too",
     ),
     Mutant(
-        "CL-logearly",
+        "chandy_lamport/log-early",
         LogEarly,
         _ONE_EACH,
         "channel_exact",
@@ -213,7 +213,7 @@ MUTANTS = (
         "a message that the saved state has received is counted as in flight too",
     ),
     Mutant(
-        "CL-markerlate",
+        "chandy_lamport/marker-late",
         MarkerLate,
         _ONE_EACH,
         "shadow_simulation",
@@ -221,15 +221,15 @@ MUTANTS = (
         "a message slips between recording and marker: received inside the cut, sent outside it",
     ),
     Mutant(
-        "CL-rerecord",
-        Rerecord,
+        "chandy_lamport/record-again",
+        RecordAgain,
         _ONE_EACH,
         "channel_exact",
         4,
         "the state is saved again after a message has left it, which no log has",
     ),
     Mutant(
-        "CL-norelay",
+        "chandy_lamport/no-relay",
         NoRelay,
         {"messages": (0, 0), "initiators": 1},
         "every_snapshot_completes",
@@ -237,7 +237,7 @@ MUTANTS = (
         "the marker never comes back, so the snapshot never completes",
     ),
     Mutant(
-        "CL-idblind",
+        "chandy_lamport/id-blind",
         IdBlind,
         {"messages": (1, 0), "snapshots": 2},
         "channel_exact",
@@ -245,7 +245,7 @@ MUTANTS = (
         "a snapshot's channel is closed by another's marker, before its own messages are in",
     ),
     Mutant(
-        "CL-closeall",
+        "chandy_lamport/close-all",
         CloseAll,
         {"messages": (0, 0, 0), "initiators": 1},
         "channel_exact",
@@ -253,7 +253,7 @@ MUTANTS = (
         "channels are taken to be empty whose senders have not recorded",
     ),
     Mutant(
-        "CL-initagain",
+        "chandy_lamport/initiate-again",
         InitiateAgain,
         {"messages": (0, 0), "initiators": 1},
         "claims.on_marker",
@@ -261,8 +261,8 @@ MUTANTS = (
         "a second marker arrives on a channel that is closed",
     ),
     Mutant(
-        "CL-halt",
-        Halt,
+        "chandy_lamport/halt-after-recording",
+        HaltAfterRecording,
         _ONE_EACH,
         "non_interference",
         1,

@@ -10,7 +10,7 @@ from streamproof.models.snapshots.token_passing import TokenApplication, TokenPa
 
 
 class LogReversed(TokenPassing):
-    """A log is written down with its newest message first."""
+    """A log is written down with its newest message first (CL-logreversed)."""
 
     def write_log(
         self, before: TokenSystem, after: TokenSystem, p: Process, q: Process
@@ -35,7 +35,7 @@ class LogReversed(TokenPassing):
 
 
 class LogShifted(TokenPassing):
-    """A log is taken to begin one message later than it does."""
+    """A log is taken to begin one message later than it does (CL-logshifted)."""
 
     def write_log(
         self, before: TokenSystem, after: TokenSystem, p: Process, q: Process
@@ -56,7 +56,10 @@ class LogShifted(TokenPassing):
 
 
 class StaleState(TokenPassing):
-    """A process saves the tokens that it had at the start, not those that it has."""
+    """A process saves the tokens that it had at the start, not those that it has.
+
+    Short id: CL-stalestate.
+    """
 
     def save_state(self, s: TokenSystem, k: Snapshot, p: Process) -> TokenSystem:
         """Save counters that are new and tokens that are old."""
@@ -69,7 +72,7 @@ class StaleState(TokenPassing):
 
 MUTANTS = (
     Mutant(
-        "CL-logreversed",
+        "token_passing/log-reversed",
         LogReversed,
         {"messages": (2, 0), "tokens": (0, 0)},
         "shadow_simulation",
@@ -77,7 +80,7 @@ MUTANTS = (
         "two tokens of a channel are recorded in the wrong order",
     ),
     Mutant(
-        "CL-logshifted",
+        "token_passing/log-shifted",
         LogShifted,
         {"messages": (2, 1), "tokens": (0,)},
         "shadow_simulation",
@@ -85,7 +88,7 @@ MUTANTS = (
         "a channel's token is recorded behind the last message that was sent on it",
     ),
     Mutant(
-        "CL-stalestate",
+        "token_passing/stale-state",
         StaleState,
         {"messages": (1, 1), "tokens": (0,)},
         "shadow_simulation",

@@ -1,6 +1,7 @@
 """Mistakes in subscriptions, each of which a property of the model must catch.
 
-SW-counttent, SW-fromcurrent, SW-noundo, SW-nodedup and TR-connected are those of our notes.
+`count-tentative`, `from-current`, `no-undo`, `no-deduplication` and `truncate-connected` are those
+of our notes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from streamproof.protocols.subscription import (
 
 
 class CountTentative(SubscriptionModel):
-    """A subscriber asks for what follows its last tuple, tentative or not."""
+    """A subscriber asks for what follows its last tuple, tentative or not (SW-counttent)."""
 
     @staticmethod
     def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
@@ -50,7 +51,7 @@ class CountTentative(SubscriptionModel):
 
 
 class FromCurrent(SubscriptionModel):
-    """A replica answers with what it emits from now on."""
+    """A replica answers with what it emits from now on (SW-fromcurrent)."""
 
     @staticmethod
     def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
@@ -60,7 +61,7 @@ class FromCurrent(SubscriptionModel):
 
 
 class NoUndo(SubscriptionModel):
-    """An answer does not begin with UNDO."""
+    """An answer does not begin with UNDO (SW-noundo)."""
 
     @staticmethod
     def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
@@ -70,7 +71,7 @@ class NoUndo(SubscriptionModel):
 
 
 class NoCorrection(SubscriptionModel):
-    """A replica that corrects itself does not tell its subscribers."""
+    """A replica that corrects itself does not tell its subscribers (SW-nocorrection)."""
 
     @staticmethod
     def undo(feed: Feed) -> FeedStep:
@@ -79,7 +80,10 @@ class NoCorrection(SubscriptionModel):
 
 
 class RevokeEarly(NoUndo):
-    """A subscriber revokes its tentative tuples when it asks, and the answer brings no UNDO."""
+    """A subscriber revokes its tentative tuples when it asks, and the answer brings no UNDO.
+
+    Short id: SW-revokeearly.
+    """
 
     @staticmethod
     def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
@@ -97,7 +101,7 @@ class RevokeEarly(NoUndo):
 
 
 class NoDeduplication(SubscriptionModel):
-    """A subscriber takes every stable tuple that comes."""
+    """A subscriber takes every stable tuple that comes (SW-nodedup)."""
 
     @staticmethod
     def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
@@ -109,7 +113,7 @@ class NoDeduplication(SubscriptionModel):
 
 
 class UndoStable(SubscriptionModel):
-    """An UNDO revokes stable tuples that came since the request."""
+    """An UNDO revokes stable tuples that came since the request (SW-undostable)."""
 
     @staticmethod
     def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
@@ -121,7 +125,7 @@ class UndoStable(SubscriptionModel):
 
 
 class StaleTail(SubscriptionModel):
-    """A subscriber takes tentative tuples that come behind less than it has."""
+    """A subscriber takes tentative tuples that come behind less than it has (SW-staletail)."""
 
     @staticmethod
     def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
@@ -131,8 +135,8 @@ class StaleTail(SubscriptionModel):
         return replace(view, tentative=view.tentative + 1), (AcceptTentative(1),)
 
 
-class Restless(SubscriptionModel):
-    """A subscriber changes to any replica that is as good as its own."""
+class SwitchToEqual(SubscriptionModel):
+    """A subscriber changes to any replica that is as good as its own (SW-restless)."""
 
     @staticmethod
     def switch(
@@ -144,7 +148,7 @@ class Restless(SubscriptionModel):
 
 
 class TruncateConnected(SubscriptionModel):
-    """A buffer is truncated at what the connected subscribers have acknowledged."""
+    """A buffer is truncated at what the connected subscribers have acknowledged (TR-connected)."""
 
     def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
         """Leave out whoever is not connected."""
@@ -160,7 +164,7 @@ class TruncateConnected(SubscriptionModel):
 
 
 class TruncateSent(SubscriptionModel):
-    """A subscriber is taken to have what was sent to it."""
+    """A subscriber is taken to have what was sent to it (TR-sent)."""
 
     @action
     def truncate(self, s: State, u: Upstream, d: Subscriber) -> State:
@@ -171,7 +175,7 @@ class TruncateSent(SubscriptionModel):
 
 
 class TruncateOne(SubscriptionModel):
-    """A buffer is truncated at what one subscriber has acknowledged."""
+    """A buffer is truncated at what one subscriber has acknowledged (TR-one)."""
 
     def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
         """Do not ask what the others have."""
@@ -181,7 +185,7 @@ class TruncateOne(SubscriptionModel):
 
 
 class FailureIsLate(SubscriptionModel):
-    """A replica that has crashed is as good as one that is late."""
+    """A replica that has crashed is as good as one that is late (SW-failure)."""
 
     @staticmethod
     def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
@@ -192,8 +196,8 @@ class FailureIsLate(SubscriptionModel):
         )
 
 
-class Faithful(SubscriptionModel):
-    """A subscriber stays with its replica for as long as it is connected."""
+class NeverSwitch(SubscriptionModel):
+    """A subscriber stays with its replica for as long as it is connected (SW-faithful)."""
 
     @staticmethod
     def switch(
@@ -205,7 +209,10 @@ class Faithful(SubscriptionModel):
 
 
 class SendForgotten(SubscriptionModel):
-    """A replica sends what was asked for, and does not look where its buffer begins."""
+    """A replica sends what was asked for, and does not look where its buffer begins.
+
+    Short id: SW-forgotten.
+    """
 
     @staticmethod
     def send_stable_machine(feed: Feed, buffer: OutputBuffer[Subscriber]) -> FeedStep:
@@ -214,7 +221,7 @@ class SendForgotten(SubscriptionModel):
 
 
 class OldAck(SubscriptionModel):
-    """The last ack that arrives counts, and not the greatest."""
+    """The last ack that arrives counts, and not the greatest (TR-oldack)."""
 
     @staticmethod
     def on_ack(
@@ -232,7 +239,7 @@ _NEIGHBOURS = {"upstreams": 1, "subscribers": 2, "tuples": 1, "failures": 1}
 
 MUTANTS = (
     Mutant(
-        "SW-counttent",
+        "subscription/count-tentative",
         CountTentative,
         _TWO_TUPLES,
         "claims.on_undo",
@@ -240,7 +247,7 @@ MUTANTS = (
         "a stable tuple is skipped, since a tentative one was taken for it",
     ),
     Mutant(
-        "SW-fromcurrent",
+        "subscription/from-current",
         FromCurrent,
         _ONE_REPLICA,
         "claims.on_undo",
@@ -248,7 +255,7 @@ MUTANTS = (
         "what was emitted before the request is lost",
     ),
     Mutant(
-        "SW-noundo",
+        "subscription/no-undo",
         NoUndo,
         _TWO_REPLICAS,
         "claims.on_stable",
@@ -256,7 +263,7 @@ MUTANTS = (
         "a tuple that another replica guessed stays in front of stable ones",
     ),
     Mutant(
-        "SW-nocorrection",
+        "subscription/no-correction",
         NoCorrection,
         _ONE_REPLICA,
         "claims.on_stable",
@@ -264,7 +271,7 @@ MUTANTS = (
         "what a replica guessed stays in front of its corrections",
     ),
     Mutant(
-        "SW-revokeearly",
+        "subscription/revoke-early",
         RevokeEarly,
         _TWO_REPLICAS,
         "claims.on_stable",
@@ -272,7 +279,7 @@ MUTANTS = (
         "a tentative tuple of the old replica arrives when all were revoked",
     ),
     Mutant(
-        "SW-nodedup",
+        "subscription/no-deduplication",
         NoDeduplication,
         _TWO_REPLICAS,
         "the_view_is_right.prefix",
@@ -280,7 +287,7 @@ MUTANTS = (
         "a tuple comes from the old replica and from the new one, and is shown twice",
     ),
     Mutant(
-        "SW-undostable",
+        "subscription/undo-stable",
         UndoStable,
         _TWO_REPLICAS,
         "the_view_is_right.prefix",
@@ -288,7 +295,7 @@ MUTANTS = (
         "a stable tuple that came while the request was under way is shown twice",
     ),
     Mutant(
-        "SW-staletail",
+        "subscription/stale-tail",
         StaleTail,
         _TWO_FAILURES,
         "the_view_is_right.tail",
@@ -296,15 +303,15 @@ MUTANTS = (
         "another replica's guess at a tuple is shown behind the tuple itself",
     ),
     Mutant(
-        "SW-restless",
-        Restless,
+        "subscription/switch-to-equal",
+        SwitchToEqual,
         _TWO_REPLICAS,
         "the_view_is_complete",
         11,
         "two replicas that are equally good are asked in turn, and neither gets to answer",
     ),
     Mutant(
-        "TR-connected",
+        "subscription/truncate-connected",
         TruncateConnected,
         _NEIGHBOURS,
         "everybody_can_catch_up",
@@ -312,7 +319,7 @@ MUTANTS = (
         "a neighbour that was not connected lacks what is not kept any more",
     ),
     Mutant(
-        "TR-sent",
+        "subscription/truncate-sent",
         TruncateSent,
         _ONE_REPLICA,
         "everybody_can_catch_up",
@@ -320,7 +327,7 @@ MUTANTS = (
         "what is under way to a subscriber is forgotten, and then lost with the connection",
     ),
     Mutant(
-        "TR-one",
+        "subscription/truncate-one",
         TruncateOne,
         _NEIGHBOURS,
         "everybody_can_catch_up",
@@ -328,7 +335,7 @@ MUTANTS = (
         "what one neighbour has is forgotten, and another one lacks it",
     ),
     Mutant(
-        "SW-failure",
+        "subscription/failure-is-late",
         FailureIsLate,
         _TWO_FAILURES,
         "the_best_is_asked",
@@ -336,15 +343,15 @@ MUTANTS = (
         "a replica is asked that does not answer, while another one would",
     ),
     Mutant(
-        "SW-faithful",
-        Faithful,
+        "subscription/never-switch",
+        NeverSwitch,
         _TWO_REPLICAS,
         "the_view_is_complete",
         6,
         "who reads from a replica whose input fails for ever never gets the rest",
     ),
     Mutant(
-        "SW-forgotten",
+        "subscription/send-forgotten",
         SendForgotten,
         _TWO_REPLICAS,
         "what_is_sent_is_kept",
@@ -352,7 +359,7 @@ MUTANTS = (
         "a replica has to send a tuple that it does not have any more",
     ),
     Mutant(
-        "TR-oldack",
+        "subscription/old-ack",
         OldAck,
         _TWO_TUPLES,
         "an_ack_is_for_good",

@@ -21,8 +21,8 @@ def emitted(serializer: Machine, end: int) -> MachineStep:
     return replace(serializer, emitted=end), (EmitStable(serializer.emitted, end),)
 
 
-class SomeBoundary(Sunion):
-    """A bucket counts as complete as soon as one stream has passed it."""
+class OneBoundary(Sunion):
+    """A bucket counts as complete as soon as one stream has passed it (SU-existsB)."""
 
     @staticmethod
     def emit_machine(serializer: Machine, end: int) -> MachineStep:
@@ -33,7 +33,10 @@ class SomeBoundary(Sunion):
 
 
 class NoBoundary(Sunion):
-    """Boundaries are not asked for, as if each tuple that has arrived were the last one."""
+    """Boundaries are not asked for, as if each tuple that has arrived were the last one.
+
+    Short id: SU-nobnd.
+    """
 
     @staticmethod
     def emit_machine(serializer: Machine, end: int) -> MachineStep:
@@ -43,7 +46,7 @@ class NoBoundary(Sunion):
 
 
 class OffByOne(Sunion):
-    """A bucket counts as complete as soon as all streams have reached it."""
+    """A bucket counts as complete as soon as all streams have reached it (SU-offbyone)."""
 
     @staticmethod
     def emit_machine(serializer: Machine, end: int) -> MachineStep:
@@ -54,7 +57,7 @@ class OffByOne(Sunion):
 
 
 class TooStrict(Sunion):
-    """A bucket counts as complete once all streams have passed the next one as well."""
+    """A bucket counts as complete once all streams have passed the next one as well (SU-strict)."""
 
     @staticmethod
     def emit_machine(serializer: Machine, end: int) -> MachineStep:
@@ -64,8 +67,8 @@ class TooStrict(Sunion):
         return emitted(serializer, end)
 
 
-class Deaf(Sunion):
-    """Boundaries are read and not noted."""
+class BoundaryIgnored(Sunion):
+    """Boundaries are read and not noted (SU-deaf)."""
 
     @staticmethod
     def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
@@ -75,7 +78,7 @@ class Deaf(Sunion):
 
 
 class BoundaryBack(Sunion):
-    """A boundary that says less takes back what an earlier one has said."""
+    """A boundary that says less takes back what an earlier one has said (SU-back)."""
 
     @staticmethod
     def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
@@ -85,7 +88,7 @@ class BoundaryBack(Sunion):
 
 
 class AnyStream(Sunion):
-    """A boundary is taken to speak of all streams."""
+    """A boundary is taken to speak of all streams (SU-anystream)."""
 
     @staticmethod
     def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
@@ -96,7 +99,7 @@ class AnyStream(Sunion):
 
 
 class AcceptLate(Sunion):
-    """A late tuple is put into the buffer like any other."""
+    """A late tuple is put into the buffer like any other (SU-acceptlate)."""
 
     @staticmethod
     def is_late(serializer: Machine, stream: Stream, bucket: int) -> bool:
@@ -105,8 +108,8 @@ class AcceptLate(Sunion):
         return False
 
 
-class Undisciplined(Sunion):
-    """Nothing may be lost, even if a source breaks its promise."""
+class UndisciplinedSource(Sunion):
+    """Nothing may be lost, even if a source breaks its promise (SU-undisciplined)."""
 
     def is_disciplined(self, logs: Logs, t: Stream) -> bool:
         """Excuse no loss."""
@@ -114,8 +117,8 @@ class Undisciplined(Sunion):
         return True
 
 
-class Overtaking(Sunion):
-    """A boundary may overtake the tuples ahead of it."""
+class BoundaryOvertakes(Sunion):
+    """A boundary may overtake the tuples ahead of it (SU-overtake)."""
 
     @action
     def overtake(self, s: System, r: Replica, e: Entry) -> System:
@@ -125,7 +128,7 @@ class Overtaking(Sunion):
 
 
 class Union(Sunion):
-    """A tuple comes out when it arrives, as from a union of the streams."""
+    """A tuple comes out when it arrives, as from a union of the streams (SU-union)."""
 
     def receive(self, s: System, node: Node, e: Entry) -> Node:
         """Emit a tuple at once."""
@@ -134,8 +137,8 @@ class Union(Sunion):
         return replace(received, buffer=node.buffer, output=output)
 
 
-class Arrival(Sunion):
-    """The tuples of a bucket come out in the order in which they arrived."""
+class ArrivalOrder(Sunion):
+    """The tuples of a bucket come out in the order in which they arrived (DPC-arrival)."""
 
     def receive(self, s: System, node: Node, e: Entry) -> Node:
         """Note behind which waiting tuples a tuple arrives."""
@@ -152,7 +155,7 @@ class Arrival(Sunion):
 
 
 class WithoutTime(Sunion):
-    """Within a bucket, one stream comes out after the other."""
+    """Within a bucket, one stream comes out after the other (SU-notime)."""
 
     def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
         """Order by stream and position."""
@@ -164,7 +167,7 @@ class WithoutTime(Sunion):
 
 
 class TimeAlone(Sunion):
-    """Tuples are ordered by their times, and those of one time not at all."""
+    """Tuples are ordered by their times, and those of one time not at all (SU-timealone)."""
 
     def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
         """Order by time."""
@@ -173,7 +176,7 @@ class TimeAlone(Sunion):
 
 
 class PositionFirst(Sunion):
-    """Tuples of one time are ordered by position, and only then by stream."""
+    """Tuples of one time are ordered by position, and only then by stream (SU-positionfirst)."""
 
     def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
         """Order by time, position and stream."""
@@ -186,8 +189,8 @@ class PositionFirst(Sunion):
         )
 
 
-class Gap(Sunion):
-    """All complete buckets count as emitted, and only the last one is."""
+class SkipBuckets(Sunion):
+    """All complete buckets count as emitted, and only the last one is (SU-gap)."""
 
     @staticmethod
     def emit_machine(serializer: Machine, end: int) -> MachineStep:
@@ -197,7 +200,10 @@ class Gap(Sunion):
 
 
 class EmitAgain(Sunion):
-    """What was emitted stays in the buffer, and comes out once more with the next bucket."""
+    """What was emitted stays in the buffer, and comes out once more with the next bucket.
+
+    Short id: SU-again.
+    """
 
     def emit_stable(self, s: System, node: Node, begin: int, end: int) -> Node:
         """Emit from the first bucket on, and forget nothing."""
@@ -209,15 +215,15 @@ _ONE_BUCKET = {"lengths": (2, 2), "buckets": 1, "replicas": 1}
 
 MUTANTS = (
     Mutant(
-        "SU-existsB",
-        SomeBoundary,
+        "sunion/one-boundary",
+        OneBoundary,
         {"lengths": (2, 1), "buckets": 1},
         "nothing_is_lost",
         2,
         "a bucket is emitted whose tuples of another stream are still to come",
     ),
     Mutant(
-        "SU-nobnd",
+        "sunion/no-boundary",
         NoBoundary,
         {"lengths": (2,), "buckets": 1},
         "nothing_is_lost",
@@ -225,7 +231,7 @@ MUTANTS = (
         "a bucket is emitted before anything of it was read",
     ),
     Mutant(
-        "SU-offbyone",
+        "sunion/off-by-one",
         OffByOne,
         {"lengths": (2,), "buckets": 1},
         "nothing_is_lost",
@@ -233,7 +239,7 @@ MUTANTS = (
         "a bucket is emitted that a stream has just begun",
     ),
     Mutant(
-        "SU-strict",
+        "sunion/too-strict",
         TooStrict,
         {"lengths": (2,), "buckets": 1},
         "deadlock",
@@ -241,15 +247,15 @@ MUTANTS = (
         "the last bucket never comes out",
     ),
     Mutant(
-        "SU-deaf",
-        Deaf,
+        "sunion/boundary-ignored",
+        BoundaryIgnored,
         {"lengths": (2,), "buckets": 1},
         "complete_buckets_come_out",
         4,
         "nothing ever comes out",
     ),
     Mutant(
-        "SU-back",
+        "sunion/boundary-back",
         BoundaryBack,
         {"lengths": (4,), "buckets": 2, "replicas": 1},
         "output_is_a_prefix_of_the_merge",
@@ -257,7 +263,7 @@ MUTANTS = (
         "a tuple is accepted that a replica which has emitted its bucket must refuse",
     ),
     Mutant(
-        "SU-anystream",
+        "sunion/any-stream",
         AnyStream,
         {"lengths": (2, 1), "buckets": 1},
         "nothing_is_lost",
@@ -265,7 +271,7 @@ MUTANTS = (
         "a stream's tuples are late because another stream is ahead",
     ),
     Mutant(
-        "SU-acceptlate",
+        "sunion/accept-late",
         AcceptLate,
         {"lengths": (3,), "buckets": 1},
         "output_is_a_prefix_of_the_merge",
@@ -273,23 +279,23 @@ MUTANTS = (
         "a late tuple comes out at a replica that has not emitted its bucket yet",
     ),
     Mutant(
-        "SU-undisciplined",
-        Undisciplined,
+        "sunion/undisciplined-source",
+        UndisciplinedSource,
         {"lengths": (2,), "buckets": 1},
         "nothing_is_lost",
         2,
         "a source breaks its promise, and its tuple is lost",
     ),
     Mutant(
-        "SU-overtake",
-        Overtaking,
+        "sunion/boundary-overtakes",
+        BoundaryOvertakes,
         {"lengths": (2,), "buckets": 1},
         "nothing_is_lost",
         2,
         "a bucket is emitted whose tuple was overtaken by its boundary",
     ),
     Mutant(
-        "SU-union",
+        "sunion/union",
         Union,
         {"lengths": (2, 1), "buckets": 1},
         "output_is_a_prefix_of_the_merge",
@@ -297,15 +303,15 @@ MUTANTS = (
         "what arrives first comes out first",
     ),
     Mutant(
-        "DPC-arrival",
-        Arrival,
+        "sunion/arrival-order",
+        ArrivalOrder,
         _ONE_BUCKET,
         "output_is_a_prefix_of_the_merge",
         5,
         "two streams come out as they happened to arrive",
     ),
     Mutant(
-        "SU-notime",
+        "sunion/without-time",
         WithoutTime,
         {**_ONE_BUCKET, "width": 2},
         "output_is_a_prefix_of_the_merge",
@@ -313,7 +319,7 @@ MUTANTS = (
         "a later tuple comes out before an earlier one of its bucket",
     ),
     Mutant(
-        "SU-timealone",
+        "sunion/time-alone",
         TimeAlone,
         _ONE_BUCKET,
         "output_is_a_prefix_of_the_merge",
@@ -321,7 +327,7 @@ MUTANTS = (
         "the order of two tuples of one time is left to chance",
     ),
     Mutant(
-        "SU-positionfirst",
+        "sunion/position-first",
         PositionFirst,
         {"lengths": (3, 2), "buckets": 1, "replicas": 1},
         "output_is_a_prefix_of_the_merge",
@@ -329,15 +335,15 @@ MUTANTS = (
         "the order is total, and not the one that all others go by",
     ),
     Mutant(
-        "SU-gap",
-        Gap,
+        "sunion/skip-buckets",
+        SkipBuckets,
         {"lengths": (2,), "buckets": 2},
         "claims.carry_out",
         2,
         "whoever reads the output takes a bucket for empty that was left out",
     ),
     Mutant(
-        "SU-again",
+        "sunion/emit-again",
         EmitAgain,
         {"lengths": (2,), "buckets": 2},
         "nothing_comes_twice",
