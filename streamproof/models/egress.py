@@ -70,7 +70,7 @@ class Seen:
     is_right : they are number 0, 1, 2 and so on, none twice and none left out
     """
 
-    count: Annotated[int, Range(0, "seen_most")]
+    count: Annotated[int, Range(0, "seen_max")]
     is_right: bool
 
 
@@ -85,7 +85,7 @@ class State:
     """
 
     up: Map[Copy, bool]
-    failures: Annotated[int, Range(0, "failures_most")]
+    failures: Annotated[int, Range(0, "failures_max")]
     pair: Map[Copy, Egress]
     connections: Map[Copy, Connection]
     client: Client
@@ -111,7 +111,7 @@ class EgressPair(Model[State]):
 
     copies: Domain[Copy]
     outputs: int
-    failures_most: int
+    failures_max: int
     repairs: bool
 
     @classmethod
@@ -127,7 +127,7 @@ class EgressPair(Model[State]):
         return cls(Domain(Copy, 2), outputs, failures, repairs)
 
     @property
-    def seen_most(self) -> int:
+    def seen_max(self) -> int:
         """The most outputs that the client sees, be it by mistake."""
         return 2 * self.outputs
 
@@ -160,7 +160,7 @@ class EgressPair(Model[State]):
         """There is no output yet; copy a is active."""
         return State(
             up=Map.fill(self.copies, True),
-            failures=self.failures_most,
+            failures=self.failures_max,
             pair=Map.build(self.copies, lambda c: Egress(0, 0, active=c == a, sent=0)),
             connections=Map.fill(self.copies, Connection(0, 0)),
             client=Client(0),

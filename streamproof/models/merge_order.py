@@ -76,10 +76,10 @@ class State:
     """
 
     up: Map[Copy, bool]
-    failures: Annotated[int, Range(0, "failures_most")]
+    failures: Annotated[int, Range(0, "failures_max")]
     mergers: Map[Copy, Merger]
     histories: Map[tuple[Copy, Place, Lane], bool]
-    taken: Map[tuple[Copy, Lane], Annotated[int, Range(0, "lane_most")]]
+    taken: Map[tuple[Copy, Lane], Annotated[int, Range(0, "lane_max")]]
     log: History
     shown: History
     outputs: Tuples
@@ -110,7 +110,7 @@ class MergeOrder(Model[State]):
     number: Map[Place, int]
     lane_tuples: int
     tuples: int
-    failures_most: int
+    failures_max: int
     repairs: bool
 
     @classmethod
@@ -138,7 +138,7 @@ class MergeOrder(Model[State]):
         )
 
     @property
-    def lane_most(self) -> int:
+    def lane_max(self) -> int:
         """The most tuples that a copy takes from a lane, be it by mistake."""
         return self.tuples
 
@@ -186,7 +186,7 @@ class MergeOrder(Model[State]):
         nothing = Map.fill(self.places, self.lanes, False)
         return State(
             up=Map.fill(self.copies, True),
-            failures=self.failures_most,
+            failures=self.failures_max,
             mergers=Map.build(self.copies, lambda c: Merger(0, 0, leads=c == a, alone=False)),
             histories=Map.fill(self.copies, self.places, self.lanes, False),
             taken=Map.fill(self.copies, self.lanes, 0),

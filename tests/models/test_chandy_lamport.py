@@ -108,7 +108,7 @@ def test_the_independent_explorer_counts_more_messages_alike():
 
 
 def test_a_model_without_messages_has_a_bound_all_the_same():
-    assert ChandyLamport.sized(messages=()).messages_most == 0
+    assert ChandyLamport.sized(messages=()).messages_max == 0
 
 
 # --------------------------------------------------------------------------- mutants

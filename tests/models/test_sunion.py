@@ -47,7 +47,7 @@ def test_every_size_is_counted_on_lists():
 
 def test_a_model_without_streams_has_bounds_all_the_same():
     model = Sunion.sized(lengths=(), buckets=0)
-    assert (model.length_most, model.buckets_most, model.times_most) == (0, 0, 0)
+    assert (model.length_max, model.buckets_max, model.times_max) == (0, 0, 0)
 
 
 # --------------------------------------------------------------------------- mutants

@@ -68,8 +68,8 @@ def exchange(
         "tuples": tuples,
         "may_fail": Map.build(partitions, lambda p: failures[p.index < sources]),
         "repairs": repairs,
-        "acks_most": acks,
-        "failures_most": max(source_failures, sink_failures),
+        "acks_max": acks,
+        "failures_max": max(source_failures, sink_failures),
     }
 
 
@@ -84,7 +84,7 @@ class Lanes(Model[State]):
     tuples : of each lane
     may_fail : how many failures each partition may have
     repairs : whether failed copies are replaced
-    acks_most : acks that may be under way at a time
+    acks_max : acks that may be under way at a time
     """
 
     partitions: Domain[Partition]
@@ -97,11 +97,11 @@ class Lanes(Model[State]):
     tuples: int
     may_fail: Map[Partition, int]
     repairs: bool
-    acks_most: int
-    failures_most: int
+    acks_max: int
+    failures_max: int
 
     @property
-    def applications_most(self) -> int:
+    def applications_max(self) -> int:
         """The most tuples that a copy applies, be it by mistake."""
         return self.tuples + 1
 
@@ -199,7 +199,7 @@ class Lanes(Model[State]):
         require(s.up[self.source[x], c] and s.up[self.sink[x], d])
         require(self.value[incarnation] == consumer.incarnation)
         require(0 < self.value[end] == consumer.next)
-        require(not s.acks[key] and s.acks_under_way < self.acks_most)
+        require(not s.acks[key] and s.acks_under_way < self.acks_max)
         return replace(s, acks=s.acks.set(key, True), acks_under_way=s.acks_under_way + 1)
 
     @action

@@ -37,8 +37,8 @@ class Pairs(Lanes):
         """Give what needs an ack, a failure or a repair, where a size has none."""
         fail = [p for p in self.partitions if self.may_fail[p] > 0]
         is_possible = {
-            "acknowledge": self.acks_most > 0,
-            "receive_ack": self.acks_most > 0,
+            "acknowledge": self.acks_max > 0,
+            "receive_ack": self.acks_max > 0,
             "fail": bool(fail),
             "begin_to_retain": self.repairs and any(self.has_inputs(p) for p in fail),
             "fold_in": self.repairs and bool(fail),

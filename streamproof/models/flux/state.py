@@ -30,7 +30,7 @@ Connection: TypeAlias = tuple[Lane, Copy, Copy]
 AckKey: TypeAlias = tuple[Lane, Copy, Copy, Number, Number]
 """Of an ack: to which producer copy, from which consumer copy, its incarnation, and its tuples."""
 Tuples = Annotated[int, Range(0, "tuples")]
-Applications = Annotated[int, Range(0, "applications_most")]
+Applications = Annotated[int, Range(0, "applications_max")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class State:
     """
 
     up: Map[tuple[Partition, Copy], bool]
-    failures: Map[Partition, Annotated[int, Range(0, "failures_most")]]
+    failures: Map[Partition, Annotated[int, Range(0, "failures_max")]]
     producers: Map[tuple[Lane, Copy], Producer[Copy]]
     consumers: Map[tuple[Lane, Copy], Consumer]
     received: Map[Connection, Tuples]
     acks: Map[AckKey, bool]
-    acks_under_way: Annotated[int, Range(0, "acks_most")]
+    acks_under_way: Annotated[int, Range(0, "acks_max")]
     retaining: Map[tuple[Partition, Copy], bool]
     applied: Map[tuple[Lane, Copy], Applied]

@@ -115,7 +115,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         return protocol.on_marker(recorders, snapshot, channel)
 
     @property
-    def messages_most(self) -> int:
+    def messages_max(self) -> int:
         """The most messages that any process may send: the bound of every counter."""
         return max((count for _, count in self.messages.items()), default=0)
 

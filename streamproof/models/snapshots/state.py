@@ -19,7 +19,7 @@ class Process(Element):
     """A process of the distributed system."""
 
 
-Count = Annotated[int, Range(0, "messages_most")]
+Count = Annotated[int, Range(0, "messages_max")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class MachinesModel(Model[State]):
     ----------
     place : the number of a slot: message n of a connection lies in the n-th
     tuples : how long the right output is
-    failures_most : failures that may happen
+    failures_max : failures that may happen
     """
 
     protocol_name: ClassVar[str] = "subscription"
@@ -37,15 +37,15 @@ class MachinesModel(Model[State]):
     slots: Domain[Slot]
     place: Map[Slot, int]
     tuples: int
-    failures_most: int
+    failures_max: int
 
     @property
-    def messages_most(self) -> int:
+    def messages_max(self) -> int:
         """The most messages of a connection."""
         return len(self.slots)
 
     @property
-    def shown_most(self) -> int:
+    def shown_max(self) -> int:
         """The most tuples that a client shows, be it by mistake."""
         return self.tuples + 1
 

@@ -49,8 +49,8 @@ def rank(condition: Condition) -> int:
 
 Tuples = Annotated[int, Range(0, "tuples")]
 """A number of tuples, or the number of one."""
-Shown = Annotated[int, Range(0, "shown_most")]
-Messages = Annotated[int, Range(0, "messages_most")]
+Shown = Annotated[int, Range(0, "shown_max")]
+Messages = Annotated[int, Range(0, "messages_max")]
 
 
 class Kind(Enum):
@@ -167,7 +167,7 @@ class State:
     """
 
     conditions: Map[Upstream, Condition]
-    failures: Annotated[int, Range(0, "failures_most")]
+    failures: Annotated[int, Range(0, "failures_max")]
     buffers: Map[Upstream, OutputBuffer[Subscriber]]
     views: Map[Subscriber, View[Upstream]]
     connections: Map[Subscriber, Connection]

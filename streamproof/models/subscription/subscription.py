@@ -112,7 +112,7 @@ class SubscriptionModel(MachinesModel):
         empty = Map.fill(self.slots, NOTHING)
         return State(
             conditions=Map.fill(self.upstreams, Condition.STABLE),
-            failures=self.failures_most,
+            failures=self.failures_max,
             buffers=Map.fill(self.upstreams, OutputBuffer(0, 0, 0, acked)),
             views=Map.fill(self.subscribers, View(u, 0, 0)),
             connections=Map.fill(

@@ -56,8 +56,8 @@ class Written:
     """
 
     kind: Kind
-    time: Annotated[int, Range(0, "times_most")]
-    bucket: Annotated[int, Range(0, "buckets_most")]
+    time: Annotated[int, Range(0, "times_max")]
+    bucket: Annotated[int, Range(0, "buckets_max")]
 
 
 Logs: TypeAlias = Map[Entry, Written]
@@ -85,17 +85,17 @@ class SourceModel(Model[S], Generic[S]):
     may_be_written: Map[tuple[World, Entry], Written]
 
     @property
-    def length_most(self) -> int:
+    def length_max(self) -> int:
         """The most entries that a log has."""
         return max((position + 1 for _, position in self.position.items()), default=0)
 
     @property
-    def buckets_most(self) -> int:
+    def buckets_max(self) -> int:
         """The last bucket that anything written names."""
         return max((written.bucket for _, written in self.may_be_written.items()), default=0)
 
     @property
-    def times_most(self) -> int:
+    def times_max(self) -> int:
         """The last time that anything written names."""
         return max((written.time for _, written in self.may_be_written.items()), default=0)
 

@@ -79,10 +79,10 @@ class Node:
     """
 
     serializer: Machine
-    read: Map[Stream, Annotated[int, Range(0, "length_most")]]
+    read: Map[Stream, Annotated[int, Range(0, "length_max")]]
     buffer: Map[Entry, bool]
     output: Output
-    boundary: Annotated[int, Range(0, "buckets_most")]
+    boundary: Annotated[int, Range(0, "buckets_max")]
 
 
 @dataclass(frozen=True, slots=True)
