@@ -65,6 +65,32 @@ def test_mutants_stand_where_their_models_do():
     assert [path for path in mutants if not (room / path).is_file()] == []
 
 
+def classes_without_machine(text: str) -> list[str]:
+    """List classes that ask `self.machine` and do not say which it is, so that mypy sees `Any`."""
+    found = []
+    for cls in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)):
+        asks = any(ast.unparse(n) == "self.machine" for n in ast.walk(cls) if hasattr(n, "attr"))
+        told = [ast.unparse(part) for part in cls.body if isinstance(part, ast.Assign)]
+        if asks and not any(line.startswith("machine = ") for line in told):
+            found.append(cls.name)
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "streamproof/models").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_who_asks_the_protocol_says_which_and_passes_none_of_its_functions_on(path):
+    text = path.read_text(encoding="utf-8")
+    assert classes_without_machine(text) == []
+    assert "@staticmethod" not in text
+
+
+def test_a_machine_that_is_not_told_is_noticed():
+    text = "class A:\n    def f(self):\n        return self.machine.g()\n"
+    assert classes_without_machine(text) == ["A"]
+    assert classes_without_machine(text.replace("A:\n", "A:\n    machine = protocol\n")) == []
+
+
 def test_imports_follow_the_layers():
     command = Path(sys.executable).parent / "lint-imports"
     ran = subprocess.run(

@@ -211,23 +211,34 @@ class Reader:
     def _values(
         self, code: CodeType, names: dict[str, Any]
     ) -> Iterator[tuple[dis.Instruction, Any]]:
-        owner: Any = None  # the module that the instruction before has loaded, if it did
+        owners: list[Any] = []  # modules that the instruction before has loaded, if it did
+        is_named = False
         for instruction in instructions_of(code):
             found: tuple[Any, ...] = ()
             if instruction.opname in _BY_NAME and _is_users(instruction.argval, names):
-                found = (names[instruction.argval],)
+                found, is_named = (names[instruction.argval],), True
             elif instruction.opname in _OF_VALUES:
-                found = tuple(self._attributes(code, owner, instruction.argval))
+                is_named = is_named and bool(owners)
+                found = tuple(self._attributes(code, owners, instruction.argval, is_named))
             for value in found:
                 if value is not None:
                     self._note_class(value)
                     yield instruction, value
-            owner = found[0] if found and issubclass(type(found[0]), ModuleType) else None
+            owners = [value for value in found if issubclass(type(value), ModuleType)]
 
-    def _attributes(self, code: CodeType, owner: Any, name: str) -> Iterator[Any]:
-        """List what an attribute may be: of a module, or a method of the model or of a record."""
-        if owner is not None:
-            yield getattr(owner, name, None)
+    def _attributes(
+        self, code: CodeType, owners: list[Any], name: str, is_named: bool
+    ) -> Iterator[Any]:
+        """List what an attribute may be: of a module, or a method of the model or of a record.
+
+        Parameters
+        ----------
+        owners : modules that the attribute may be asked of
+        is_named : whether it is one of them: a record may have a field that is called as a module
+            of the model is
+        """
+        yield from (getattr(owner, name, None) for owner in owners)
+        if is_named:
             return
         bases = self.cls.__mro__ if "super" in code.co_names else ()
         yield getattr(self.cls, name, None)

@@ -18,8 +18,8 @@ import networkx as nx
 import pytest
 
 from streamproof.lang import Map, exists
-from streamproof.models.mutants import chandy_lamport as mistakes
-from streamproof.models.mutants import token_passing as token_mistakes
+from streamproof.models.mutants.snapshots import chandy_lamport as mistakes
+from streamproof.models.mutants.snapshots import token_passing as token_mistakes
 from streamproof.models.snapshots.chandy_lamport import ChandyLamport
 from streamproof.models.snapshots.graph import Graph
 from streamproof.models.snapshots.token_passing import TokenPassing

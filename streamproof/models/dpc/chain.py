@@ -58,6 +58,8 @@ from streamproof.protocols.sunion import EmitStable
 class DpcChain(ChainModel):
     """A chain of nodes, all of which have the same policy."""
 
+    machine = protocol
+
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {},
         "default": {"stalls": 2},
@@ -135,7 +137,7 @@ class DpcChain(ChainModel):
     def read_boundary(self, s: Chain, h: Hop, a: Stream) -> Chain:
         """A node reads that nothing follows of earlier buckets."""
         require(self.can_read(s, h, a))
-        node, _ = protocol.on_boundary(s.nodes[h], a, self.given(s, h, a))
+        node, _ = self.machine.on_boundary(s.nodes[h], a, self.given(s, h, a))
         return replace(s, nodes=s.nodes.set(h, node))
 
     @action
@@ -156,7 +158,7 @@ class DpcChain(ChainModel):
     def emit(self, s: Chain, h: Hop, b: Bucket) -> Chain:
         """A node emits what is complete."""
         end, kept = self.number[b] + 1, self.kept(s, h, b)
-        node, effects = self.emit_machine(s.nodes[h], end, size(kept))
+        node, effects = self.machine.emit(s.nodes[h], end, size(kept))
         return self.carry_out(s, h, node, effects)
 
     @action(fairness=Fairness.WEAK)
@@ -164,7 +166,7 @@ class DpcChain(ChainModel):
         """A node goes on without a boundary."""
         require(self.is_waiting(s, h, b) and self.has_waited(s, h, b))
         end, number = self.number[b] + 1, size(self.unshown(s, h, b))
-        node, effects = self.time_out_machine(s.nodes[h], s.policy, end, number)
+        node, effects = self.machine.on_timeout(s.nodes[h], s.policy, end, number)
         return self.carry_out(s, h, node, effects)
 
     @action(fairness=Fairness.WEAK)
@@ -172,7 +174,7 @@ class DpcChain(ChainModel):
         """A node goes on as soon as a tuple comes."""
         require(self.is_waiting(s, h, b))
         end, number = self.number[b] + 1, size(self.unshown(s, h, b))
-        node, effects = self.go_on_machine(s.nodes[h], s.policy, end, number)
+        node, effects = self.machine.emit_tentative(s.nodes[h], s.policy, end, number)
         return self.carry_out(s, h, node, effects)
 
     @action(fairness=Fairness.WEAK)
@@ -184,7 +186,7 @@ class DpcChain(ChainModel):
                 lambda c: self.number[c] <= self.number[b] or not self.has_waited(s, h, c),
             )
         )
-        node, effects = self.stabilize_machine(s.nodes[h], self.number[b] + 1)
+        node, effects = self.machine.stabilize(s.nodes[h], self.number[b] + 1)
         return self.carry_out(s, h, node, effects)
 
     def carry_out(self, s: Chain, h: Hop, node: Machine, effects: tuple[NodeEffect, ...]) -> Chain:

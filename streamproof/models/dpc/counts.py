@@ -91,6 +91,8 @@ class DpcCounts(OneNodeModel[Counts]):
     tuples : the most that are emitted
     """
 
+    machine = protocol
+
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"streams": 1, "tuples": 1},
         "default": {"tuples": 2},
@@ -161,14 +163,14 @@ class DpcCounts(OneNodeModel[Counts]):
     @action
     def read_boundary(self, s: Counts, a: Stream, b: Bucket) -> Counts:
         """A boundary arrives, the one behind any bucket."""
-        node, _ = protocol.on_boundary(s.node, a, self.number[b] + 1)
+        node, _ = self.machine.on_boundary(s.node, a, self.number[b] + 1)
         return replace(s, node=node)
 
     @action
     def emit(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node emits what is complete."""
         number = self.amount[n]
-        node, effects = self.emit_machine(s.node, self.number[b] + 1, number)
+        node, effects = self.machine.emit(s.node, self.number[b] + 1, number)
         # A node that guessed nothing has nothing to tell.
         assert RecDone() not in effects or s.node.condition != Condition.STABLE
         return self.carry_out(s, node, effects, number)
@@ -177,14 +179,14 @@ class DpcCounts(OneNodeModel[Counts]):
     def time_out(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node has waited too long."""
         number = self.amount[n]
-        node, effects = self.time_out_machine(s.node, s.policy, self.number[b] + 1, number)
+        node, effects = self.machine.on_timeout(s.node, s.policy, self.number[b] + 1, number)
         return self.carry_out(s, node, effects, number)
 
     @action
     def emit_tentative(self, s: Counts, b: Bucket, n: Amount) -> Counts:
         """The node emits at once what has arrived."""
         number = self.amount[n]
-        node, effects = self.go_on_machine(s.node, s.policy, self.number[b] + 1, number)
+        node, effects = self.machine.emit_tentative(s.node, s.policy, self.number[b] + 1, number)
         assert s.policy == Policy.PROCESS  # under the others, every bucket waits
         return self.carry_out(s, node, effects, number)
 
@@ -192,7 +194,7 @@ class DpcCounts(OneNodeModel[Counts]):
     def stabilize(self, s: Counts, b: Bucket) -> Counts:
         """The node begins to correct."""
         due = self.number[b] + 1
-        node, effects = self.stabilize_machine(s.node, due)
+        node, effects = self.machine.stabilize(s.node, due)
         assert forall(self.streams, lambda a: due <= s.node.serializer.boundary[a])
         assert not effects or s.tail > 0  # nothing is revoked where nothing was guessed
         return self.carry_out(s, node, effects, 0)
@@ -202,7 +204,7 @@ class DpcCounts(OneNodeModel[Counts]):
         """The node crashes, and restarts with its stable output."""
         present = self.number[b] + 1
         require(forall(self.buckets, lambda c: implies(s.owed[c], self.number[c] < present)))
-        node, effects = self.restart_machine(s.node, present)
+        node, effects = self.machine.restart(s.node, present)
         restarted = replace(s, position=node.stable, checkpoint=node.stable)
         return self.carry_out(restarted, node, effects, 0)
 

@@ -16,12 +16,15 @@ from typing import Any, ClassVar
 from streamproof.lang import action, every_step, implies, require, sometimes
 from streamproof.models.dpc.dpc import Dpc
 from streamproof.models.dpc.state import Bucket, Operator, System, nothing_is_owed
+from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import Condition
 
 
 @dataclass(frozen=True)
 class DpcCrash(Dpc):
     """A node that may crash, its operator and its client."""
+
+    machine = protocol
 
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"streams": 1, "failures": 2},
@@ -33,7 +36,7 @@ class DpcCrash(Dpc):
         """The node crashes and restarts, in a bucket of which it has emitted nothing."""
         present = self.number[b] + 1
         require(s.failures_left > 0 and present >= s.node.reached)
-        node, effects = self.restart_machine(s.node, present)
+        node, effects = self.machine.restart(s.node, present)
         restarted = replace(
             s,
             read=s.read.map(lambda _: s.node.serializer.emitted),

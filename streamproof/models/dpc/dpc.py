@@ -90,6 +90,8 @@ class Dpc(OneNodeModel[System]):
     tuples, failures : how many there are at most
     """
 
+    machine = protocol
+
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"buckets": 1},
         "default": {"failures": 2},
@@ -168,7 +170,7 @@ class Dpc(OneNodeModel[System]):
     def read_boundary(self, s: System, a: Stream) -> System:
         """The boundary behind the last tuple arrives."""
         require(not s.down[a] and s.node.serializer.boundary[a] < s.read[a])
-        node, _ = protocol.on_boundary(s.node, a, s.read[a])
+        node, _ = self.machine.on_boundary(s.node, a, s.read[a])
         return replace(s, node=node)
 
     @action
@@ -188,7 +190,7 @@ class Dpc(OneNodeModel[System]):
         """The node emits what is complete, to the end of a bucket."""
         end = self.number[b] + 1
         number = size(self.arrived(s, s.node.serializer.emitted, end))
-        node, effects = self.emit_machine(s.node, end, number)
+        node, effects = self.machine.emit(s.node, end, number)
         return self.carry_out(s, node, effects)
 
     @action
@@ -197,7 +199,7 @@ class Dpc(OneNodeModel[System]):
         require(exists(self.streams, lambda a: s.down[a]))
         end = self.number[b] + 1
         number = size(self.unshown(s, s.node.serializer.emitted, end))
-        node, effects = self.time_out_machine(s.node, s.policy, end, number)
+        node, effects = self.machine.on_timeout(s.node, s.policy, end, number)
         after = self.carry_out(s, node, effects)
         again = (s.node.condition == Condition.STABILIZATION) & has_complete(s.node)
         return replace(after, failed_again=s.failed_again | again)
@@ -207,13 +209,13 @@ class Dpc(OneNodeModel[System]):
         """The node emits at once what has arrived, since it is in UP_FAILURE anyway."""
         end = self.number[b] + 1
         number = size(self.unshown(s, s.node.serializer.emitted, end))
-        node, effects = self.go_on_machine(s.node, s.policy, end, number)
+        node, effects = self.machine.emit_tentative(s.node, s.policy, end, number)
         return self.carry_out(s, node, effects)
 
     @action(fairness=Fairness.WEAK)
     def stabilize(self, s: System, b: Bucket) -> System:
         """The node begins to correct, as of a bucket up to which its inputs are corrected."""
-        node, effects = self.stabilize_machine(s.node, self.number[b] + 1)
+        node, effects = self.machine.stabilize(s.node, self.number[b] + 1)
         return self.carry_out(s, node, effects)
 
     # ----------------------------------------------------------------------- effects

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from streamproof.lang import Domain, Element, Map, Model, every_step, forall, implies
-from streamproof.models.dpc.state import Bucket, Machine, MachineStep, Stream
-from streamproof.protocols import dpc as protocol
+from streamproof.models.dpc.state import Bucket, Machine, Stream
 from streamproof.protocols.dpc import Condition, Policy
 
 
@@ -36,33 +35,6 @@ class NodeModel(Model[S], Generic[S]):
     choices: Domain[Choice]
     number: Map[Bucket, int]
     chosen: Map[Choice, Policy]
-
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
-        """Step the machine of a node that has complete buckets."""
-        return protocol.emit(node, end, number)
-
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Step the machine of a node that has waited for too long."""
-        return protocol.on_timeout(node, policy, end, number)
-
-    @staticmethod
-    def go_on_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Step the machine of a node at which something has arrived."""
-        return protocol.emit_tentative(node, policy, end, number)
-
-    @staticmethod
-    def stabilize_machine(node: Machine, due: int) -> MachineStep:
-        """Step the machine of a node that may stabilize."""
-        return protocol.stabilize(node, due)
-
-    @staticmethod
-    def restart_machine(node: Machine, present: int) -> MachineStep:
-        """Step the machine of a node that crashed."""
-        return protocol.restart(node, present)
 
 
 class WithNode(Protocol):

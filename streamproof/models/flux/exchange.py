@@ -43,6 +43,8 @@ class FluxExchange(Pairs):
     hosted : which copy of a partition a node hosts
     """
 
+    machine = protocol
+
     protocol_name: ClassVar[str] = "flux"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"sources": 1, "sinks": 1, "acks": 1},
@@ -84,13 +86,15 @@ class FluxExchange(Pairs):
         """A node fails, with the copies that it hosts; their twins take over in all lanes."""
         require(forall(s.up, lambda p, c: s.up[p, c]))
         require(exists(self.partitions, lambda p: s.failures[p] > 0))  # all have as many left
+        fresh, lose = self.machine.initial_producer, self.machine.on_consumer_failure
+        take_over = self.machine.on_twin_failure
 
         def told(x: Lane, o: Copy, producer: Producer[Copy]) -> Producer[Copy]:
             source, sink = self.hosted[n, self.source[x]], self.hosted[n, self.sink[x]]
             if o == source:
-                return protocol.initial_producer(Map.fill(self.copies, False))
-            left, _ = protocol.on_consumer_failure(producer, sink)
-            return self.on_twin_failure(left, source, source != sink)[0]
+                return fresh(Map.fill(self.copies, False))
+            left, _ = lose(producer, sink)
+            return take_over(left, source, source != sink)[0]
 
         return self.reconnected(
             replace(

@@ -40,6 +40,8 @@ __all__ = ["MODEL", "Copy", "Flux", "Lane", "Number", "Partition", "State"]
 class Flux(Pairs):
     """Partitions, of which each runs as two copies, and the lanes between them."""
 
+    machine = protocol
+
     protocol_name: ClassVar[str] = "flux"
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"tuples": 1, "source_failures": 1, "sink_failures": 1, "acks": 1},
@@ -81,14 +83,16 @@ class Flux(Pairs):
         """A copy of a partition fails, and its twin takes over in all lanes."""
         require(s.up[p, c] and s.failures[p] > 0)
         require(exists(self.copies, lambda o: o != c and s.up[p, o]))
+        fresh, lose = self.machine.initial_producer, self.machine.on_consumer_failure
+        take_over = self.machine.on_twin_failure
 
         def told(x: Lane, o: Copy, producer: Producer[Copy]) -> Producer[Copy]:
             if self.source[x] == p:
                 if o == c:
-                    return protocol.initial_producer(Map.fill(self.copies, False))
-                return self.on_twin_failure(producer, c, s.up[self.sink[x], c])[0]
+                    return fresh(Map.fill(self.copies, False))
+                return take_over(producer, c, s.up[self.sink[x], c])[0]
             if self.sink[x] == p:
-                return protocol.on_consumer_failure(producer, c)[0]
+                return lose(producer, c)[0]
             return producer
 
         return self.reconnected(

@@ -87,6 +87,9 @@ class Lanes(Model[State]):
     acks_max : acks that may be under way at a time
     """
 
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
+
     partitions: Domain[Partition]
     copies: Domain[Copy]
     lanes: Domain[Lane]
@@ -125,20 +128,6 @@ class Lanes(Model[State]):
         """No partition feeds itself."""
         return forall(self.lanes, lambda x: self.source[x] != self.sink[x])
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def on_tuples(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
-        """Step the machine of a consumer that receives tuples."""
-        return protocol.on_tuples(consumer, begin, end)
-
-    @staticmethod
-    def on_ack(
-        producer: Producer[Copy], own: Copy, consumer: Copy, incarnation: int, end: int
-    ) -> ProducerStep[Copy]:
-        """Step the machine of a producer that receives an ack."""
-        return protocol.on_ack(producer, own, consumer, incarnation, end)
-
     # ----------------------------------------------------------------------- without failures
 
     @init
@@ -160,20 +149,20 @@ class Lanes(Model[State]):
 
     def fresh(self, c: Copy) -> Producer[Copy]:
         """Give a producer copy before anything happened."""
-        return protocol.initial_producer(Map.build(self.copies, lambda d: d == c))
+        return self.machine.initial_producer(Map.build(self.copies, lambda d: d == c))
 
     @action(fairness=Fairness.WEAK)
     def produce(self, s: State, x: Lane, c: Copy) -> State:
         """A producer copy gives its next tuple."""
         require(s.up[self.source[x], c] and s.producers[x, c].next < self.tuples)
-        return self.produced(s, x, c, protocol.produce(s.producers[x, c], 1))
+        return self.produced(s, x, c, self.machine.produce(s.producers[x, c], 1))
 
     @action(fairness=Fairness.WEAK)
     def send(self, s: State, x: Lane, c: Copy, d: Copy) -> State:
         """A producer copy sends the next tuple to a consumer copy."""
         producer = s.producers[x, c]
         end = producer.outlets[d].sent + 1
-        return self.produced(s, x, c, protocol.send(producer, d, end))
+        return self.produced(s, x, c, self.machine.send(producer, d, end))
 
     @action(fairness=Fairness.WEAK)
     def receive(self, s: State, x: Lane, c: Copy, d: Copy) -> State:
@@ -182,12 +171,14 @@ class Lanes(Model[State]):
         outlet = s.producers[x, c].outlets[d]
         require(outlet.feeds and number < outlet.sent)
         arrived = replace(s, received=s.received.set((x, c, d), number + 1))
-        return self.consumed(arrived, x, d, self.on_tuples(s.consumers[x, d], number, number + 1))
+        return self.consumed(
+            arrived, x, d, self.machine.on_tuples(s.consumers[x, d], number, number + 1)
+        )
 
     @action
     def discard_sent(self, s: State, x: Lane, c: Copy) -> State:
         """A producer copy forgets what it keeps for its own side and has sent."""
-        return self.produced(s, x, c, protocol.discard_sent(s.producers[x, c], c))
+        return self.produced(s, x, c, self.machine.discard_sent(s.producers[x, c], c))
 
     @action
     def acknowledge(
@@ -212,7 +203,9 @@ class Lanes(Model[State]):
         arrived = replace(s, acks=s.acks.set(key, False), acks_under_way=s.acks_under_way - 1)
         if not s.up[self.source[x], c]:
             return arrived
-        step = self.on_ack(s.producers[x, c], c, d, self.value[incarnation], self.value[end])
+        step = self.machine.on_ack(
+            s.producers[x, c], c, d, self.value[incarnation], self.value[end]
+        )
         return self.produced(arrived, x, c, step)
 
     def produced(self, s: State, x: Lane, c: Copy, step: ProducerStep[Copy]) -> State:

@@ -24,7 +24,7 @@ from streamproof.lang import (
 from streamproof.models.flux.lanes import Lanes
 from streamproof.models.flux.state import Applied, Copy, Lane, Partition, State
 from streamproof.protocols import flux as protocol
-from streamproof.protocols.flux import Consumer, Producer, ProducerStep
+from streamproof.protocols.flux import Producer
 
 Producers = Map[tuple[Lane, Copy], Producer[Copy]]
 
@@ -32,6 +32,8 @@ Producers = Map[tuple[Lane, Copy], Producer[Copy]]
 @dataclass(frozen=True)
 class Pairs(Lanes):
     """Partitions whose copies are replaced when they have failed."""
+
+    machine = protocol
 
     def ruled_out(self) -> Collection[str]:
         """Give what needs an ack, a failure or a repair, where a size has none."""
@@ -44,35 +46,6 @@ class Pairs(Lanes):
             "fold_in": self.repairs and bool(fail),
         }
         return [name for name, possible in is_possible.items() if not possible]
-
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
-        """Step the machine of a producer whose twin has failed."""
-        return protocol.on_twin_failure(producer, across, is_up)
-
-    @staticmethod
-    def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
-        """Step the machine of a producer that retains tuples for a new consumer copy."""
-        return protocol.retain(producer, consumer, survivor)
-
-    @staticmethod
-    def fold_in_consumer(
-        producer: Producer[Copy], consumer: Copy, incarnation: int, feeds: bool
-    ) -> ProducerStep[Copy]:
-        """Step the machine of a producer that a new consumer copy is to feed, or to listen to."""
-        return protocol.fold_in_consumer(producer, consumer, incarnation, feeds)
-
-    @staticmethod
-    def has_passed(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
-        """Tell whether a consumer's state may be transferred."""
-        return protocol.has_passed(survivor, producer, consumer)
-
-    @staticmethod
-    def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
-        """Tell whether a producer's state may be transferred."""
-        return protocol.is_settled(survivor, own)
 
     # ----------------------------------------------------------------------- failures
 
@@ -100,10 +73,11 @@ class Pairs(Lanes):
         """All producers of partition p retain tuples for a new copy c of it, as for survivor o."""
         require(self.repairs and o != c and s.up[p, o] and not s.up[p, c])
         require(not s.retaining[p, c] and self.has_inputs(p))
+        retain = self.machine.retain
 
         def told(x: Lane, a: Copy, producer: Producer[Copy]) -> Producer[Copy]:
             if self.sink[x] == p and s.up[self.source[x], a]:
-                return self.retain(producer, c, o)[0]
+                return retain(producer, c, o)[0]
             return producer
 
         return replace(
@@ -130,7 +104,9 @@ class Pairs(Lanes):
                 retaining=s.retaining.set((p, c), False),
                 consumers=s.consumers.map_items(
                     lambda x, d, m: (
-                        protocol.transfer_consumer(m, s.consumers[x, o])[0] if joined(x, d) else m
+                        self.machine.transfer_consumer(m, s.consumers[x, o])[0]
+                        if joined(x, d)
+                        else m
                     )
                 ),
                 applied=s.applied.map_items(lambda x, d, m: s.applied[x, o] if joined(x, d) else m),
@@ -145,12 +121,12 @@ class Pairs(Lanes):
     def may_consume(self, s: State, p: Partition, c: Copy, o: Copy, x: Lane, a: Copy) -> bool:
         """Tell whether survivor o has passed what producer a does not retain for c in a lane."""
         counts = self.sink[x] == p and s.up[self.source[x], a]
-        return implies(counts, self.has_passed(s.consumers[x, o], s.producers[x, a], c))
+        return implies(counts, self.machine.has_passed(s.consumers[x, o], s.producers[x, a], c))
 
     def may_produce(self, s: State, p: Partition, o: Copy, x: Lane) -> bool:
         """Tell whether what survivor o produced in a lane is settled, and nobody catches up."""
         sink = self.sink[x]
-        settled = implies(s.up[sink, o], self.is_settled(s.producers[x, o], o))
+        settled = implies(s.up[sink, o], self.machine.is_settled(s.producers[x, o], o))
         calm = forall(self.copies, lambda d: not s.retaining[sink, d])
         return implies(self.source[x] == p, settled and calm)
 
@@ -161,12 +137,12 @@ class Pairs(Lanes):
         if self.source[x] == p:
             if a == c:
                 is_up = s.up[self.sink[x], c]
-                return protocol.transfer_producer(s.producers[x, o], c, is_up)[0]
-            return protocol.fold_in_producer(producer, c)[0]
+                return self.machine.transfer_producer(s.producers[x, o], c, is_up)[0]
+            return self.machine.fold_in_producer(producer, c)[0]
         if self.sink[x] == p and s.up[self.source[x], a]:
             feeds = a == c or not s.up[self.source[x], c]
             incarnation = s.consumers[x, c].incarnation + 1
-            return self.fold_in_consumer(producer, c, incarnation, feeds)[0]
+            return self.machine.fold_in_consumer(producer, c, incarnation, feeds)[0]
         return producer
 
     def reconnected(self, s: State, producers: Producers) -> State:

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streamproof.lang.machine import replaced
 from streamproof.models.egress import Copy, EgressPair, State
 from streamproof.models.kit.mutant import Mutant
 from streamproof.protocols import egress as protocol
 from streamproof.protocols.egress import Client, ClientStep, Egress, EgressStep, TakeOutputs
 
 
+def take_whatever_comes(client: Client, begin: int, end: int) -> ClientStep:
+    """Do not look at the numbers of outputs."""
+    del client
+    return Client(end), (TakeOutputs(begin, end),)
+
+
 class NoDeduplication(EgressPair):
     """The client takes whatever comes (EG-nodedup)."""
 
-    @staticmethod
-    def on_outputs(client: Client, begin: int, end: int) -> ClientStep:
-        """Do not look at the numbers of outputs."""
-        del client
-        return Client(end), (TakeOutputs(begin, end),)
+    machine = replaced(protocol, on_outputs=take_whatever_comes)
 
 
 class TellFirst(EgressPair):
@@ -42,23 +45,27 @@ class SentIsDelivered(EgressPair):
         return s.pair[c].sent
 
 
+def send_from_next(egress: Egress) -> EgressStep:
+    """Begin behind what was given."""
+    after, effects = protocol.take_over(egress)
+    return replace(after, sent=egress.next), effects
+
+
 class TakeoverFromNext(EgressPair):
     """A copy that takes over sends what it gives from then on (EG-takeovernext)."""
 
-    @staticmethod
-    def take_over(egress: Egress) -> EgressStep:
-        """Begin behind what was given."""
-        after, effects = protocol.take_over(egress)
-        return replace(after, sent=egress.next), effects
+    machine = replaced(protocol, take_over=send_from_next)
+
+
+def do_nothing(egress: Egress) -> EgressStep:
+    """Do nothing."""
+    return egress, ()
 
 
 class NoTakeover(EgressPair):
     """A copy does not care whether its twin fails (EG-notakeover)."""
 
-    @staticmethod
-    def take_over(egress: Egress) -> EgressStep:
-        """Do nothing."""
-        return egress, ()
+    machine = replaced(protocol, take_over=do_nothing)
 
 
 _ONE_OUTPUT = {"outputs": 1, "failures": 1, "repairs": False}

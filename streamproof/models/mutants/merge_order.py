@@ -8,19 +8,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import require
+from streamproof.lang.machine import replaced
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.merge_order import Lane, MergeOrder
 from streamproof.protocols import merge_order as protocol
 from streamproof.protocols.merge_order import Merger, MergeStep, TakeFrom
 
 
+def choose_whoever_leads(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+    """Choose, whoever leads."""
+    return replace(merger, merged=merger.merged + 1), (TakeFrom(lane),)
+
+
 class NoOrder(MergeOrder):
     """Each copy takes tuples as they arrive (FX-noorder)."""
 
-    @staticmethod
-    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
-        """Choose, whoever leads."""
-        return replace(merger, merged=merger.merged + 1), (TakeFrom(lane),)
+    machine = replaced(protocol, choose=choose_whoever_leads)
+
+
+def committed_once_merged(merger: Merger, end: int) -> bool:
+    """Ask only whether there are so many."""
+    return end <= merger.merged
 
 
 class EmitFirst(MergeOrder):
@@ -29,50 +37,55 @@ class EmitFirst(MergeOrder):
     Short id: FX-emitfirst.
     """
 
-    @staticmethod
-    def is_committed(merger: Merger, end: int) -> bool:
-        """Ask only whether there are so many."""
-        return end <= merger.merged
+    machine = replaced(protocol, is_committed=committed_once_merged)
+
+
+def choose_behind_the_log(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+    """Choose behind the log."""
+    require(merger.leads or merger.merged >= merger.logged)
+    return protocol.choose(replace(merger, leads=True), lane)
 
 
 class FreeEarly(MergeOrder):
     """A follower that has finished its log chooses, though the leader is up (FX-freeearly)."""
 
-    @staticmethod
-    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
-        """Choose behind the log."""
-        require(merger.leads or merger.merged >= merger.logged)
-        return protocol.choose(replace(merger, leads=True), lane)
+    machine = replaced(protocol, choose=choose_behind_the_log)
+
+
+def forget_the_log(merger: Merger) -> MergeStep[Lane]:
+    """Forget the rest of the log."""
+    require(merger.alone and not merger.leads)
+    return replace(merger, leads=True, logged=merger.merged), ()
 
 
 class LeadEarly(MergeOrder):
     """A twin that is left alone leads before it has finished its log (FX-leadearly)."""
 
-    @staticmethod
-    def take_over(merger: Merger) -> MergeStep[Lane]:
-        """Forget the rest of the log."""
-        require(merger.alone and not merger.leads)
-        return replace(merger, leads=True, logged=merger.merged), ()
+    machine = replaced(protocol, take_over=forget_the_log)
+
+
+def wait_for_a_leader(merger: Merger) -> MergeStep[Lane]:
+    """Wait for a leader."""
+    require(merger.logged < 0)
+    return merger, ()
 
 
 class NoTakeover(MergeOrder):
     """A twin finishes its log, and never leads (FX-noleader)."""
 
-    @staticmethod
-    def take_over(merger: Merger) -> MergeStep[Lane]:
-        """Wait for a leader."""
-        require(merger.logged < 0)
-        return merger, ()
+    machine = replaced(protocol, take_over=wait_for_a_leader)
+
+
+def stay_alone(survivor: Merger) -> MergeStep[Lane]:
+    """Go on alone."""
+    require(survivor.leads and survivor.alone)
+    return survivor, ()
 
 
 class FoldInAlone(MergeOrder):
     """The survivor does not note that it has a twin again (FX-foldalone)."""
 
-    @staticmethod
-    def fold_in(survivor: Merger) -> MergeStep[Lane]:
-        """Go on alone."""
-        require(survivor.leads and survivor.alone)
-        return survivor, ()
+    machine = replaced(protocol, fold_in=stay_alone)
 
 
 _ONE_FAILURE = {"lanes": 2, "lane_tuples": 1, "failures": 1, "repairs": False}

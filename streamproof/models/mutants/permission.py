@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import Fairness, action, exists, forall, implies, require
+from streamproof.lang.machine import replaced
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.permission import PermissionModel, Replica, State
 from streamproof.protocols import permission as protocol
@@ -24,25 +25,39 @@ from streamproof.protocols.permission import (
 )
 
 
+def stabilize_at_once(machine: Permission[Replica]) -> PermissionStep[Replica]:
+    """Ask nobody."""
+    require(machine.phase == Phase.IDLE)
+    return replace(machine, phase=Phase.STABILIZING), (Stabilize(),)
+
+
 class NoGrant(PermissionModel):
     """A replica stabilizes without a grant (GR-nogrant)."""
 
-    @staticmethod
-    def begin(machine: Permission[Replica]) -> PermissionStep[Replica]:
-        """Ask nobody."""
-        require(machine.phase == Phase.IDLE)
-        return replace(machine, phase=Phase.STABILIZING), (Stabilize(),)
+    machine = replaced(protocol, begin=stabilize_at_once)
+
+
+def grant_whoever_asks(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Grant without asking whether somebody has the grant."""
+    require(machine.received[replica] == Request.PENDING)
+    received = machine.received.set(replica, Request.GRANTED)
+    return replace(machine, received=received), (SendGrant(replica),)
 
 
 class BothYield(PermissionModel):
     """A replica grants while a grant of its own is outstanding (GR-bothyield)."""
 
-    @staticmethod
-    def grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Grant without asking whether somebody has the grant."""
-        require(machine.received[replica] == Request.PENDING)
-        received = machine.received.set(replica, Request.GRANTED)
-        return replace(machine, received=received), (SendGrant(replica),)
+    machine = replaced(protocol, grant=grant_whoever_asks)
+
+
+def request_in_any_order(
+    machine: Permission[Replica], order: Order[Replica], replica: Replica
+) -> PermissionStep[Replica]:
+    """Ask without waiting for the grants of those before."""
+    del order
+    require(machine.phase == Phase.REQUESTING and machine.made[replica] == Request.NONE)
+    made = machine.made.set(replica, Request.PENDING)
+    return replace(machine, made=made), (SendRequest(replica),)
 
 
 class RequestAfterGrant(PermissionModel):
@@ -51,15 +66,7 @@ class RequestAfterGrant(PermissionModel):
     Short id: GR-reqaftergrant.
     """
 
-    @staticmethod
-    def request(
-        machine: Permission[Replica], order: Order[Replica], replica: Replica
-    ) -> PermissionStep[Replica]:
-        """Ask without waiting for the grants of those before."""
-        del order
-        require(machine.phase == Phase.REQUESTING and machine.made[replica] == Request.NONE)
-        made = machine.made.set(replica, Request.PENDING)
-        return replace(machine, made=made), (SendRequest(replica),)
+    machine = replaced(protocol, request=request_in_any_order)
 
 
 class TieBreak(RequestAfterGrant):
@@ -159,25 +166,29 @@ class LeaseTooShort(PermissionModel):
         return replace(s, failures=s.failures.set((r, q), True))
 
 
+def keep_the_grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Forget the request alone."""
+    after, effects = protocol.on_failure(machine, replica)
+    if machine.received[replica] != Request.GRANTED:
+        return after, effects
+    return replace(after, received=machine.received), effects
+
+
 class NoLease(PermissionModel):
     """A grant stays with a replica that has crashed (GR-nolease)."""
 
-    @staticmethod
-    def on_failure(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Forget the request alone."""
-        after, effects = protocol.on_failure(machine, replica)
-        if machine.received[replica] != Request.GRANTED:
-            return after, effects
-        return replace(after, received=machine.received), effects
+    machine = replaced(protocol, on_failure=keep_the_grant)
+
+
+def keep_waiting(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Forget what the other one asked, and go on waiting for it."""
+    return replace(machine, received=machine.received.set(replica, Request.NONE)), ()
 
 
 class NoWaiver(PermissionModel):
     """A replica waits for the grant of one that has crashed (GR-nowaiver)."""
 
-    @staticmethod
-    def on_failure(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Forget what the other one asked, and go on waiting for it."""
-        return replace(machine, received=machine.received.set(replica, Request.NONE)), ()
+    machine = replaced(protocol, on_failure=keep_waiting)
 
 
 _TWO = {"replicas": 2}

@@ -41,8 +41,6 @@ from streamproof.models.snapshots.graph import Graph, channels_of
 from streamproof.models.snapshots.state import (
     App,
     Application,
-    Machine,
-    MachineStep,
     Marker,
     Process,
     Snapshot,
@@ -90,29 +88,14 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
     """
 
     protocol_name: ClassVar[str] = "chandy_lamport"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
 
     processes: Domain[Process]
     snapshots: Domain[Snapshot]
     channel: Map[tuple[Process, Process], bool]
     may_initiate: Map[tuple[Snapshot, Process], bool]
     messages: Map[Process, int]
-
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def initiate_machine(recorders: Machine, snapshot: Snapshot) -> MachineStep:
-        """Step the machine of an initiator."""
-        return protocol.initiate(recorders, snapshot)
-
-    @staticmethod
-    def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
-        """Step the machine of a process that received messages."""
-        return protocol.on_messages(recorders, channel, count)
-
-    @staticmethod
-    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
-        """Step the machine of a process that received a marker."""
-        return protocol.on_marker(recorders, snapshot, channel)
 
     @property
     def messages_max(self) -> int:
@@ -176,7 +159,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         """The application at q receives the next message from p; no marker is ahead of it."""
         require(self.can_receive(s.app, p, q))
         require(forall(self.snapshots, lambda k: not self.marker_is_next(s, k, p, q)))
-        recorders, _ = self.on_messages(s.recorders[q], p, 1)
+        recorders, _ = self.machine.on_messages(s.recorders[q], p, 1)
         app = self.received(s.app, p, q)
         after = replace(s, app=app, recorders=s.recorders.set(q, recorders))
         return self.write_log(s, after, p, q)
@@ -185,7 +168,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
     def initiate(self, s: SystemOf[App], k: Snapshot, p: Process) -> SystemOf[App]:
         """Process p begins snapshot k by itself."""
         require(self.may_initiate[k, p])
-        recorders, effects = self.initiate_machine(s.recorders[p], k)
+        recorders, effects = self.machine.initiate(s.recorders[p], k)
         return self.carry_out(replace(s, recorders=s.recorders.set(p, recorders)), p, effects)
 
     @action(fairness=Fairness.WEAK)
@@ -195,7 +178,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         """Process q receives the marker of snapshot k from p."""
         require(self.marker_is_next(s, k, p, q))
         marker = replace(s.markers[k, p, q], travel=Travel.RECEIVED)
-        recorders, effects = self.on_marker(s.recorders[q], k, p)
+        recorders, effects = self.machine.on_marker(s.recorders[q], k, p)
         received = replace(
             s,
             recorders=s.recorders.set(q, recorders),

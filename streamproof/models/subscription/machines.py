@@ -15,8 +15,7 @@ from streamproof.models.subscription.state import (
     Upstream,
 )
 from streamproof.protocols import subscription as protocol
-from streamproof.protocols.dpc import Condition
-from streamproof.protocols.subscription import Feed, FeedStep, OutputBuffer, View, ViewStep
+from streamproof.protocols.subscription import OutputBuffer, View, ViewStep
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class MachinesModel(Model[State]):
     """
 
     protocol_name: ClassVar[str] = "subscription"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
 
     upstreams: Domain[Upstream]
     subscribers: Domain[Subscriber]
@@ -61,59 +62,16 @@ class MachinesModel(Model[State]):
         """There are not less than none."""
         return self.tuples >= 0
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
-        """Step the machine of a subscriber that asks a replica."""
-        return protocol.subscribe(view, upstream)
-
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Step the machine of a subscriber that changes to a better replica."""
-        return protocol.switch(view, conditions, upstream)
-
-    @staticmethod
-    def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
-        """Ask the protocol which replica a subscriber without a connection may choose."""
-        return protocol.is_best(conditions, upstream)
-
-    @staticmethod
-    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
+    def on_message(self, view: View[Upstream], message: Message) -> ViewStep[Upstream]:
         """Step the machine of a subscriber that receives a message."""
         match message.kind:
             case Kind.STABLE:
-                return protocol.on_stable(view, message.stable, message.stable + 1)
+                return self.machine.on_stable(view, message.stable, message.stable + 1)
             case Kind.TENTATIVE:
-                return protocol.on_tentative(view, message.stable, 1)
+                return self.machine.on_tentative(view, message.stable, 1)
             case _:
-                return protocol.on_undo(view, message.stable)
-
-    @staticmethod
-    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
-        """Step the feed of a replica that is asked."""
-        del buffer
-        return protocol.on_subscribe(feed, stable)
-
-    @staticmethod
-    def undo(feed: Feed) -> FeedStep:
-        """Step a feed of a replica whose tentative tuples were revoked."""
-        return protocol.undo(feed)
-
-    @staticmethod
-    def on_ack(
-        buffer: OutputBuffer[Subscriber], subscriber: Subscriber, stable: int
-    ) -> OutputBuffer[Subscriber]:
-        """Step the buffer of a replica that receives an ack."""
-        return protocol.on_ack(buffer, subscriber, stable)[0]
-
-    @staticmethod
-    def send_stable_machine(feed: Feed, buffer: OutputBuffer[Subscriber]) -> FeedStep:
-        """Step the feed of a replica that has a stable tuple to send."""
-        return protocol.send_stable(feed, buffer, protocol.next_stable(feed, buffer) + 1)
+                return self.machine.on_undo(view, message.stable)
 
     def truncated(self, s: State, u: Upstream, end: int) -> OutputBuffer[Subscriber]:
         """Step the buffer of a replica that forgets what is not needed any more."""
-        return protocol.truncate(s.buffers[u], end)[0]
+        return self.machine.truncate(s.buffers[u], end)[0]

@@ -72,6 +72,8 @@ __all__ = ["MODEL", "Slot", "State", "Subscriber", "SubscriptionModel", "Upstrea
 class SubscriptionModel(MachinesModel):
     """Subscribers of one stream, and the replicas that give it."""
 
+    machine = protocol
+
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 1},
         "default": {"upstreams": 2, "subscribers": 1, "tuples": 2, "failures": 1},
@@ -126,7 +128,7 @@ class SubscriptionModel(MachinesModel):
         """Replica u emits its next stable tuple."""
         require(s.conditions[u] in WELL)
         require(s.buffers[u].stable < self.tuples)
-        buffer, _ = protocol.emit_stable(s.buffers[u], 1)
+        buffer, _ = self.machine.emit_stable(s.buffers[u], 1)
         return replace(s, buffers=s.buffers.set(u, buffer))
 
     @action
@@ -142,19 +144,20 @@ class SubscriptionModel(MachinesModel):
         buffer = s.buffers[u]
         require(s.conditions[u] == Condition.UP_FAILURE)
         require(buffer.stable + buffer.tentative < self.tuples)
-        guessed, _ = protocol.emit_tentative(buffer, 1)
+        guessed, _ = self.machine.emit_tentative(buffer, 1)
         return replace(s, buffers=s.buffers.set(u, guessed))
 
     @action
     def reconcile(self, s: State, u: Upstream) -> State:
         """The inputs of replica u are corrected, and it revokes its tentative tuples."""
         require(s.conditions[u] == Condition.UP_FAILURE)
-        buffer, _ = protocol.emit_undo(s.buffers[u])
+        buffer, _ = self.machine.emit_undo(s.buffers[u])
+        undo = self.machine.undo
 
         def told(connection: Connection) -> Connection:
             if not (connection.is_open and connection.source == u):
                 return connection
-            return replace(connection, feed=self.undo(connection.feed)[0])
+            return replace(connection, feed=undo(connection.feed)[0])
 
         return replace(
             s,
@@ -173,7 +176,7 @@ class SubscriptionModel(MachinesModel):
     def crash(self, s: State, u: Upstream) -> State:
         """Replica u crashes, and forgets what is not stable."""
         require(s.failures > 0 and s.conditions[u] != Condition.FAILURE)
-        buffer, _ = protocol.emit_undo(s.buffers[u])
+        buffer, _ = self.machine.emit_undo(s.buffers[u])
 
         def failed(d: Subscriber, connection: Connection) -> Connection:
             reads = connection.is_open and connection.source == u
@@ -209,16 +212,16 @@ class SubscriptionModel(MachinesModel):
         is_silent = s.conditions[view.source] == Condition.FAILURE
         require(not connection.asked or is_silent)
         if connection.is_open:
-            return self.carry_out(s, d, self.switch(view, s.conditions, u))
-        require(self.is_best(s.conditions, u))
-        return self.carry_out(s, d, self.subscribe(view, u))
+            return self.carry_out(s, d, self.machine.switch(view, s.conditions, u))
+        require(self.machine.is_best(s.conditions, u))
+        return self.carry_out(s, d, self.machine.subscribe(view, u))
 
     @action(fairness=Fairness.WEAK)
     def answer(self, s: State, d: Subscriber) -> State:
         """The replica that d has asked opens a connection; the old one is closed."""
         old, source = s.connections[d], s.views[d].source
         require(old.asked and s.conditions[source] != Condition.FAILURE)
-        feed, _ = self.on_subscribe(old.feed, s.buffers[source], old.stable)
+        feed, _ = self.machine.on_subscribe(old.feed, old.stable)
         empty = Map.fill(self.slots, NOTHING)
         opened = Connection(True, source, feed, 0, 0, empty, False, 0)
         return replace(s, connections=s.connections.set(d, opened))
@@ -241,26 +244,27 @@ class SubscriptionModel(MachinesModel):
         """A replica learns how many stable tuples subscriber d has, or has had."""
         stable = self.place[x]
         require(0 < stable <= s.views[d].stable)
-        return replace(s, buffers=s.buffers.set(u, self.on_ack(s.buffers[u], d, stable)))
+        return replace(s, buffers=s.buffers.set(u, self.machine.on_ack(s.buffers[u], d, stable)[0]))
 
     # ----------------------------------------------------------------------- the connection
 
     @action(fairness=Fairness.WEAK)
     def send_undo(self, s: State, d: Subscriber, x: Slot) -> State:
         """The replica that d reads from sends UNDO."""
-        return self.send(s, d, x, protocol.send_undo(s.connections[d].feed))
+        return self.send(s, d, x, self.machine.send_undo(s.connections[d].feed))
 
     @action(fairness=Fairness.WEAK)
     def send_stable(self, s: State, d: Subscriber, x: Slot) -> State:
         """The replica that d reads from sends a stable tuple."""
         feed, buffer = s.connections[d].feed, s.buffers[s.connections[d].source]
-        return self.send(s, d, x, self.send_stable_machine(feed, buffer))
+        end = self.machine.next_stable(feed, buffer) + 1
+        return self.send(s, d, x, self.machine.send_stable(feed, buffer, end))
 
     @action(fairness=Fairness.WEAK)
     def send_tentative(self, s: State, d: Subscriber, x: Slot) -> State:
         """The replica that d reads from sends a tentative tuple."""
         feed, buffer = s.connections[d].feed, s.buffers[s.connections[d].source]
-        return self.send(s, d, x, protocol.send_tentative(feed, buffer, feed.tentative + 1))
+        return self.send(s, d, x, self.machine.send_tentative(feed, buffer, feed.tentative + 1))
 
     def send(self, s: State, d: Subscriber, x: Slot, step: FeedStep) -> State:
         """Put what a feed sends into the next place of its connection."""

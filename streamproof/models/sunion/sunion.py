@@ -103,6 +103,8 @@ class Sunion(SourceModel[System]):
     """
 
     protocol_name: ClassVar[str] = "sunion"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
 
     replicas: Domain[Replica]
     buckets: Domain[Bucket]
@@ -140,27 +142,10 @@ class Sunion(SourceModel[System]):
             end=Map.build(domain, lambda b: b.index + 1),
         )
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def is_late(serializer: Machine, stream: Stream, bucket: int) -> bool:
-        """Ask the machine of a replica that read a tuple."""
-        return protocol.is_late(serializer, stream, bucket)
-
-    @staticmethod
-    def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
-        """Step the machine of a replica that read a boundary."""
-        return protocol.on_boundary(serializer, stream, bucket)
-
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Step the machine of a replica that would emit all buckets before `end`."""
-        return protocol.emit(serializer, end)
-
     def precedes(self, s: System, node: Node, x: Entry, y: Entry) -> bool:
         """Ask the protocol which of two tuples comes out first; it does not look at the node."""
         del node
-        return protocol.precedes(self.key(s.logs, x), self.key(s.logs, y))
+        return self.machine.precedes(self.key(s.logs, x), self.key(s.logs, y))
 
     # ----------------------------------------------------------------------- behaviour
 
@@ -200,9 +185,9 @@ class Sunion(SourceModel[System]):
         """Tell the machine a boundary; buffer a tuple, unless it is late."""
         stream, written = self.stream[e], s.logs[e]
         if written.kind == Kind.BOUNDARY:
-            serializer, _ = self.on_boundary(node.serializer, stream, written.bucket)
+            serializer, _ = self.machine.on_boundary(node.serializer, stream, written.bucket)
             return replace(node, serializer=serializer)
-        if self.is_late(node.serializer, stream, written.bucket):
+        if self.machine.is_late(node.serializer, stream, written.bucket):
             return node
         return replace(node, buffer=node.buffer.set(e, True))
 
@@ -210,7 +195,7 @@ class Sunion(SourceModel[System]):
     def emit(self, s: System, r: Replica, b: Bucket) -> System:
         """Replica r emits everything up to bucket b, which is complete."""
         node = s.nodes[r]
-        serializer, effects = self.emit_machine(node.serializer, self.end[b])
+        serializer, effects = self.machine.emit(node.serializer, self.end[b])
         node = self.carry_out(s, replace(node, serializer=serializer), effects)
         return replace(s, nodes=s.nodes.set(r, node))
 

@@ -6,6 +6,7 @@ Each is one changed function of the node or of what it measures.
 from __future__ import annotations
 
 from streamproof.lang import require
+from streamproof.lang.machine import replaced
 from streamproof.models.dpc.chain import DpcChain
 from streamproof.models.dpc.chain_state import Chain, Hop
 from streamproof.models.dpc.state import Bucket, Machine, MachineStep
@@ -24,50 +25,63 @@ class TimerRestart(DpcChain):
         return s.first[self.before[h], b]
 
 
+def go_on_at_once(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Do not look at the policy, but for SUSPEND."""
+    require(policy != Policy.SUSPEND)
+    return protocol.emit_tentative(node, Policy.PROCESS, end, number)
+
+
 class DelayAsProcess(DpcChain):
     """A node whose policy is DELAY goes on at once, as under PROCESS (DPC-hasty)."""
 
-    @staticmethod
-    def go_on_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Do not look at the policy, but for SUSPEND."""
-        require(policy != Policy.SUSPEND)
-        return protocol.emit_tentative(node, Policy.PROCESS, end, number)
+    machine = replaced(protocol, emit_tentative=go_on_at_once)
+
+
+def time_out_as_under_delay(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Do not look at the policy."""
+    del policy
+    return protocol.on_timeout(node, Policy.DELAY, end, number)
 
 
 class SuspendAsDelay(DpcChain):
     """A node whose policy is SUSPEND times out again and again (DPC-restless)."""
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Do not look at the policy."""
-        del policy
-        return protocol.on_timeout(node, Policy.DELAY, end, number)
+    machine = replaced(protocol, on_timeout=time_out_as_under_delay)
+
+
+def time_out_unless_suspended(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Never time out."""
+    require(policy != Policy.SUSPEND)
+    return protocol.on_timeout(node, policy, end, number)
 
 
 class SuspendNeverGuesses(DpcChain):
     """A node whose policy is SUSPEND waits even before a failure has begun (DPC-mute)."""
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Never time out."""
-        require(policy != Policy.SUSPEND)
-        return protocol.on_timeout(node, policy, end, number)
+    machine = replaced(protocol, on_timeout=time_out_unless_suspended)
+
+
+def go_on_under_delay_alone(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Emit nothing at once."""
+    require(policy == Policy.DELAY)
+    return protocol.emit_tentative(node, policy, end, number)
+
+
+def time_out_once(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Time out once, and then no more."""
+    require(policy == Policy.DELAY or node.condition != Condition.UP_FAILURE)
+    return protocol.on_timeout(node, policy, end, number)
 
 
 class ProcessAsDelay(DpcChain):
     """A node whose policy is PROCESS waits with each bucket, as under DELAY (DPC-patient)."""
 
-    @staticmethod
-    def go_on_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Emit nothing at once."""
-        require(policy == Policy.DELAY)
-        return protocol.emit_tentative(node, policy, end, number)
+    machine = replaced(protocol, emit_tentative=go_on_under_delay_alone, on_timeout=time_out_once)
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Time out once, and then no more."""
-        require(policy == Policy.DELAY or node.condition != Condition.UP_FAILURE)
-        return protocol.on_timeout(node, policy, end, number)
+
+def stabilize_for_the_first_bucket(node: Machine, due: int) -> MachineStep:
+    """Look at the first bucket alone."""
+    return protocol.stabilize(node, min(due, node.serializer.emitted + 1))
 
 
 class CorrectEarly(DpcChain):
@@ -76,10 +90,7 @@ class CorrectEarly(DpcChain):
     Short id: DPC-correctearly.
     """
 
-    @staticmethod
-    def stabilize_machine(node: Machine, due: int) -> MachineStep:
-        """Look at the first bucket alone."""
-        return protocol.stabilize(node, min(due, node.serializer.emitted + 1))
+    machine = replaced(protocol, stabilize=stabilize_for_the_first_bucket)
 
 
 _ONE_BUCKET = {"buckets": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streamproof.lang.machine import replaced
 from streamproof.models.dpc.crash import DpcCrash
 from streamproof.models.dpc.state import Machine, MachineStep, Operator, System
 from streamproof.models.kit.mutant import Mutant
@@ -11,24 +12,28 @@ from streamproof.protocols import dpc as protocol
 from streamproof.protocols.dpc import Condition, Policy, RecDone
 
 
+def restart_without_undo(node: Machine, present: int) -> MachineStep:
+    """Leave out UNDO."""
+    after, effects = protocol.restart(node, present)
+    return after, effects[1:]
+
+
 class RestartWithoutUndo(DpcCrash):
     """A restarted node does not revoke what it has forgotten (DPC-restartsilent)."""
 
-    @staticmethod
-    def restart_machine(node: Machine, present: int) -> MachineStep:
-        """Leave out UNDO."""
-        after, effects = protocol.restart(node, present)
-        return after, effects[1:]
+    machine = replaced(protocol, restart=restart_without_undo)
+
+
+def restart_stable(node: Machine, present: int) -> MachineStep:
+    """Leave out the rebuilding."""
+    after, effects = protocol.restart(node, present)
+    return replace(after, condition=Condition.STABLE), (effects[0], RecDone())
 
 
 class RestartStable(DpcCrash):
     """A restarted node is STABLE at once (DPC-restartstable)."""
 
-    @staticmethod
-    def restart_machine(node: Machine, present: int) -> MachineStep:
-        """Leave out the rebuilding."""
-        after, effects = protocol.restart(node, present)
-        return replace(after, condition=Condition.STABLE), (effects[0], RecDone())
+    machine = replaced(protocol, restart=restart_stable)
 
 
 class RestartEmpty(DpcCrash):
@@ -43,16 +48,18 @@ class RestartEmpty(DpcCrash):
         return Operator(0, 0, 0)
 
 
+def time_out_in_failure(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Time out in FAILURE as in STABILIZATION."""
+    if node.condition != Condition.FAILURE:
+        return protocol.on_timeout(node, policy, end, number)
+    back = replace(node, condition=Condition.STABILIZATION)
+    return protocol.on_timeout(back, policy, end, number)
+
+
 class RestartGuessing(DpcCrash):
     """A restarted node guesses while it rebuilds its state (DPC-restartguessing)."""
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Time out in FAILURE as in STABILIZATION."""
-        if node.condition != Condition.FAILURE:
-            return protocol.on_timeout(node, policy, end, number)
-        back = replace(node, condition=Condition.STABILIZATION)
-        return protocol.on_timeout(back, policy, end, number)
+    machine = replaced(protocol, on_timeout=time_out_in_failure)
 
 
 MUTANTS = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import exists, require
+from streamproof.lang.machine import replaced
 from streamproof.models.dpc.dpc import Dpc
 from streamproof.models.dpc.state import Bucket, Machine, MachineStep, Stream, System, Tuples
 from streamproof.models.kit.mutant import Mutant
@@ -49,31 +50,42 @@ class UndoStable(Dpc):
         return super().revoke(s, max(stable - 1, 0))
 
 
+def guess_before_checkpoint(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Put the checkpoint behind what it should come before."""
+    after, effects = protocol.on_timeout(node, policy, end, number)
+    return after, (*effects[1:], *effects[:1])
+
+
 class LateCheckpoint(Dpc):
     """The checkpoint is taken when the first tentative tuples have been processed.
 
     Short id: DPC-lateckpt.
     """
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Put the checkpoint behind what it should come before."""
-        after, effects = protocol.on_timeout(node, policy, end, number)
-        return after, (*effects[1:], *effects[:1])
+    machine = replaced(protocol, on_timeout=guess_before_checkpoint)
+
+
+def emit_at_one_boundary(node: Machine, end: int, number: int) -> MachineStep:
+    """Ask for one boundary instead of all."""
+    begin, boundary = node.serializer.emitted, node.serializer.boundary
+    require(node.condition != Condition.UP_FAILURE and begin < end)
+    require(exists(boundary, lambda stream: boundary[stream] >= end))
+    serializer = replace(node.serializer, emitted=end)
+    emitted = replace(node, serializer=serializer, stable=node.stable + number)
+    return emitted, (EmitStable(begin, end),)
 
 
 class OneBoundary(Dpc):
     """The boundary of one stream makes a bucket complete (DPC-existsB)."""
 
-    @staticmethod
-    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
-        """Ask for one boundary instead of all."""
-        begin, boundary = node.serializer.emitted, node.serializer.boundary
-        require(node.condition != Condition.UP_FAILURE and begin < end)
-        require(exists(boundary, lambda stream: boundary[stream] >= end))
-        serializer = replace(node.serializer, emitted=end)
-        emitted = replace(node, serializer=serializer, stable=node.stable + number)
-        return emitted, (EmitStable(begin, end),)
+    machine = replaced(protocol, emit=emit_at_one_boundary)
+
+
+def stabilize_without_corrections(node: Machine, due: int) -> MachineStep:
+    """Leave out UNDO and corrections."""
+    require(protocol.is_corrected(node, due))
+    serializer = replace(node.serializer, emitted=due)
+    return replace(node, condition=Condition.STABLE, serializer=serializer), (RecDone(),)
 
 
 class NoReconcile(Dpc):
@@ -82,21 +94,18 @@ class NoReconcile(Dpc):
     Short id: DPC-noreconcile.
     """
 
-    @staticmethod
-    def stabilize_machine(node: Machine, due: int) -> MachineStep:
-        """Leave out UNDO and corrections."""
-        require(protocol.is_corrected(node, due))
-        serializer = replace(node.serializer, emitted=due)
-        return replace(node, condition=Condition.STABLE, serializer=serializer), (RecDone(),)
+    machine = replaced(protocol, stabilize=stabilize_without_corrections)
+
+
+def forget_what_was_guessed(node: Machine, end: int, number: int) -> MachineStep:
+    """Forget how far the node has guessed."""
+    return protocol.emit(replace(node, reached=end), end, number)
 
 
 class RecDoneEarly(Dpc):
     """REC_DONE comes with the first correction (DPC-recdoneearly)."""
 
-    @staticmethod
-    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
-        """Forget how far the node has guessed."""
-        return protocol.emit(replace(node, reached=end), end, number)
+    machine = replaced(protocol, emit=forget_what_was_guessed)
 
 
 class ArrivalOrder(Dpc):
@@ -112,50 +121,58 @@ class ArrivalOrder(Dpc):
         )
 
 
+def guess_what_is_complete(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Guess complete buckets together with the one that is not."""
+    require(node.condition == Condition.STABLE and not is_complete(node.serializer, end))
+    failed = replace(node, condition=Condition.UP_FAILURE)
+    after, effects = protocol.on_timeout(failed, policy, end, number)
+    return after, (TakeCheckpoint(), *effects)
+
+
 class GuessComplete(Dpc):
     """A time-out asks whether its last bucket is complete, and not whether any is.
 
     Short id: DPC-guesscomplete.
     """
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Guess complete buckets together with the one that is not."""
-        require(node.condition == Condition.STABLE and not is_complete(node.serializer, end))
-        failed = replace(node, condition=Condition.UP_FAILURE)
-        after, effects = protocol.on_timeout(failed, policy, end, number)
-        return after, (TakeCheckpoint(), *effects)
+    machine = replaced(protocol, on_timeout=guess_what_is_complete)
+
+
+def guess_what_is_stable(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
+    """Show a stable bucket once more."""
+    after, effects = protocol.on_timeout(node, policy, end, number)
+    return after, (*effects[:-1], EmitTentative(node.serializer.emitted - 1, end))
 
 
 class GuessAgain(Dpc):
     """What is emitted tentatively begins with the last bucket that is stable (DPC-guessagain)."""
 
-    @staticmethod
-    def time_out_machine(node: Machine, policy: Policy, end: int, number: int) -> MachineStep:
-        """Show a stable bucket once more."""
-        after, effects = protocol.on_timeout(node, policy, end, number)
-        return after, (*effects[:-1], EmitTentative(node.serializer.emitted - 1, end))
+    machine = replaced(protocol, on_timeout=guess_what_is_stable)
+
+
+def emit_the_last_bucket_again(node: Machine, end: int, number: int) -> MachineStep:
+    """Emit a bucket once more."""
+    after, effects = protocol.emit(node, end, number)
+    return after, (EmitStable(node.serializer.emitted - 1, end), *effects[1:])
 
 
 class EmitAgain(Dpc):
     """Complete buckets are emitted together with the last one that was (DPC-emitagain)."""
 
-    @staticmethod
-    def emit_machine(node: Machine, end: int, number: int) -> MachineStep:
-        """Emit a bucket once more."""
-        after, effects = protocol.emit(node, end, number)
-        return after, (EmitStable(node.serializer.emitted - 1, end), *effects[1:])
+    machine = replaced(protocol, emit=emit_the_last_bucket_again)
+
+
+def revoke_without_corrections(node: Machine, due: int) -> MachineStep:
+    """Be content with what is emitted anyway."""
+    del due
+    require(node.condition == Condition.UP_FAILURE)
+    return replace(node, condition=Condition.STABILIZATION, tentative=0), (Undo(node.stable),)
 
 
 class RevokeAtOnce(Dpc):
     """A node begins to correct as soon as it may guess: nothing is complete (DPC-revokeatonce)."""
 
-    @staticmethod
-    def stabilize_machine(node: Machine, due: int) -> MachineStep:
-        """Be content with what is emitted anyway."""
-        del due
-        require(node.condition == Condition.UP_FAILURE)
-        return replace(node, condition=Condition.STABILIZATION, tentative=0), (Undo(node.stable),)
+    machine = replaced(protocol, stabilize=revoke_without_corrections)
 
 
 _ONE_BUCKET = {"buckets": 1}

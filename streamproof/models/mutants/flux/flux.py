@@ -10,19 +10,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streamproof.lang.machine import replaced
 from streamproof.models.flux.flux import Copy, Flux
 from streamproof.models.kit.mutant import Mutant
 from streamproof.protocols import flux as protocol
 from streamproof.protocols.flux import ApplyTuples, Consumer, ConsumerStep, Producer, ProducerStep
 
 
+def apply_whatever_comes(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
+    """Do not look at the numbers of tuples."""
+    return replace(consumer, next=end), (ApplyTuples(begin, end),)
+
+
 class NoDeduplication(Flux):
     """A consumer applies whatever comes (FX-nodedup)."""
 
-    @staticmethod
-    def on_tuples(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
-        """Do not look at the numbers of tuples."""
-        return replace(consumer, next=end), (ApplyTuples(begin, end),)
+    machine = replaced(protocol, on_tuples=apply_whatever_comes)
+
+
+def forget_for_both_sides(
+    producer: Producer[Copy], own: Copy, consumer: Copy, incarnation: int, end: int
+) -> ProducerStep[Copy]:
+    """Let an ack of the own consumer count for both."""
+    if consumer != own:
+        return protocol.on_ack(producer, own, consumer, incarnation, end)
+    outlets = producer.outlets.map(lambda outlet: replace(outlet, begin=max(outlet.begin, end)))
+    return replace(producer, outlets=outlets), ()
 
 
 class WrongAck(Flux):
@@ -31,47 +44,51 @@ class WrongAck(Flux):
     Short id: FX-wrongack.
     """
 
-    @staticmethod
-    def on_ack(
-        producer: Producer[Copy], own: Copy, consumer: Copy, incarnation: int, end: int
-    ) -> ProducerStep[Copy]:
-        """Let an ack of the own consumer count for both."""
-        if consumer != own:
-            return protocol.on_ack(producer, own, consumer, incarnation, end)
-        outlets = producer.outlets.map(lambda outlet: replace(outlet, begin=max(outlet.begin, end)))
-        return replace(producer, outlets=outlets), ()
+    machine = replaced(protocol, on_ack=forget_for_both_sides)
+
+
+def send_from_production(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
+    """Begin behind what was produced."""
+    after, effects = protocol.on_twin_failure(producer, across, is_up)
+    outlet = after.outlets[across]
+    outlet = replace(outlet, sent=max(outlet.begin, producer.next) if is_up else 0)
+    return replace(after, outlets=after.outlets.set(across, outlet)), effects
 
 
 class TakeoverFromProduction(Flux):
     """Whoever takes over sends what it produces from now on (FX-takeoverprod)."""
 
-    @staticmethod
-    def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
-        """Begin behind what was produced."""
-        after, effects = protocol.on_twin_failure(producer, across, is_up)
-        outlet = after.outlets[across]
-        outlet = replace(outlet, sent=max(outlet.begin, producer.next) if is_up else 0)
-        return replace(after, outlets=after.outlets.set(across, outlet)), effects
+    machine = replaced(protocol, on_twin_failure=send_from_production)
+
+
+def ignore_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
+    """Do nothing."""
+    del across, is_up
+    return producer, ()
 
 
 class NoTakeover(Flux):
     """A producer does not care whether its twin fails (FX-notakeover)."""
 
-    @staticmethod
-    def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> ProducerStep[Copy]:
-        """Do nothing."""
-        del across, is_up
-        return producer, ()
+    machine = replaced(protocol, on_twin_failure=ignore_twin_failure)
+
+
+def settled_at_any_time(survivor: Producer[Copy], own: Copy) -> bool:
+    """Do not wait for acks."""
+    del survivor, own
+    return True
 
 
 class EarlyFold(Flux):
     """A new producer copy begins though what is under way beside it may be lost (FX-earlyfold)."""
 
-    @staticmethod
-    def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
-        """Do not wait for acks."""
-        del survivor, own
-        return True
+    machine = replaced(protocol, is_settled=settled_at_any_time)
+
+
+def passed_at_any_time(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
+    """Do not wait for the survivor."""
+    del survivor, producer, consumer
+    return True
 
 
 class EarlySnapshot(Flux):
@@ -80,11 +97,22 @@ class EarlySnapshot(Flux):
     Short id: FX-earlysnap.
     """
 
-    @staticmethod
-    def has_passed(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
-        """Do not wait for the survivor."""
-        del survivor, producer, consumer
-        return True
+    machine = replaced(protocol, has_passed=passed_at_any_time)
+
+
+def retain_nothing(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
+    """Keep nothing."""
+    del consumer, survivor
+    return producer, ()
+
+
+def fold_in_behind_production(
+    producer: Producer[Copy], consumer: Copy, incarnation: int, feeds: bool
+) -> ProducerStep[Copy]:
+    """Begin behind what was produced."""
+    outlet = replace(producer.outlets[consumer], begin=producer.next)
+    kept = replace(producer, outlets=producer.outlets.set(consumer, outlet))
+    return protocol.fold_in_consumer(kept, consumer, incarnation, feeds)
 
 
 class NoRetention(Flux):
@@ -93,20 +121,16 @@ class NoRetention(Flux):
     Short id: FX-noretain.
     """
 
-    @staticmethod
-    def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
-        """Keep nothing."""
-        del consumer, survivor
-        return producer, ()
+    machine = replaced(protocol, retain=retain_nothing, fold_in_consumer=fold_in_behind_production)
 
-    @staticmethod
-    def fold_in_consumer(
-        producer: Producer[Copy], consumer: Copy, incarnation: int, feeds: bool
-    ) -> ProducerStep[Copy]:
-        """Begin behind what was produced."""
-        outlet = replace(producer.outlets[consumer], begin=producer.next)
-        kept = replace(producer, outlets=producer.outlets.set(consumer, outlet))
-        return protocol.fold_in_consumer(kept, consumer, incarnation, feeds)
+
+def take_any_incarnation(
+    producer: Producer[Copy], own: Copy, consumer: Copy, incarnation: int, end: int
+) -> ProducerStep[Copy]:
+    """Do not look at the incarnation."""
+    del incarnation
+    present = producer.outlets[consumer].incarnation
+    return protocol.on_ack(producer, own, consumer, present, end)
 
 
 class StaleAck(Flux):
@@ -115,14 +139,7 @@ class StaleAck(Flux):
     Short id: FX-staleack.
     """
 
-    @staticmethod
-    def on_ack(
-        producer: Producer[Copy], own: Copy, consumer: Copy, incarnation: int, end: int
-    ) -> ProducerStep[Copy]:
-        """Do not look at the incarnation."""
-        del incarnation
-        present = producer.outlets[consumer].incarnation
-        return protocol.on_ack(producer, own, consumer, present, end)
+    machine = replaced(protocol, on_ack=take_any_incarnation)
 
 
 _ONE_FAILURE = {"tuples": 1, "source_failures": 1, "sink_failures": 0}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import Fairness, Map, action, final, require
+from streamproof.lang.machine import replaced
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.snapshots.chandy_lamport import (
     ChandyLamport,
@@ -30,6 +31,8 @@ from streamproof.protocols.chandy_lamport import (
 class NonFifo(ChandyLamport):
     """A marker may overtake messages (CL-nonfifo)."""
 
+    machine = protocol
+
     def marker_is_next(self, s: System, k: Snapshot, p: Process, q: Process) -> bool:
         """Let the marker arrive at any time."""
         return s.markers[k, p, q].travel == Travel.TRAVELLING
@@ -38,49 +41,55 @@ class NonFifo(ChandyLamport):
     def receive(self, s: System, p: Process, q: Process) -> System:
         """Receive a message, wherever the markers are."""
         require(self.can_receive(s.app, p, q))
-        recorders, _ = self.on_messages(s.recorders[q], p, 1)
+        recorders, _ = self.machine.on_messages(s.recorders[q], p, 1)
         app = self.received(s.app, p, q)
         return replace(s, app=app, recorders=s.recorders.set(q, recorders))
+
+
+def log_nothing(recorders: Machine, channel: Process, count: int) -> MachineStep:
+    """Log nothing."""
+    del channel, count
+    return recorders, ()
 
 
 class ChannelEmpty(ChandyLamport):
     """The recorded state of a channel is always empty (CL-chanempty)."""
 
-    @staticmethod
-    def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
-        """Log nothing."""
-        del channel, count
-        return recorders, ()
+    machine = replaced(protocol, on_messages=log_nothing)
+
+
+def log_after_the_marker(recorders: Machine, channel: Process, count: int) -> MachineStep:
+    """Log without asking whether the channel is closed."""
+
+    def logged(recorder: Recorder[Process]) -> Recorder[Process]:
+        if not recorder.recorded:
+            return recorder
+        return replace(recorder, log=recorder.log.set(channel, recorder.log[channel] + count))
+
+    return recorders.map(logged), ()
 
 
 class RecordAfter(ChandyLamport):
     """A channel's log goes on after its marker (CL-recafter)."""
 
-    @staticmethod
-    def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
-        """Log without asking whether the channel is closed."""
+    machine = replaced(protocol, on_messages=log_after_the_marker)
 
-        def logged(recorder: Recorder[Process]) -> Recorder[Process]:
-            if not recorder.recorded:
-                return recorder
-            return replace(recorder, log=recorder.log.set(channel, recorder.log[channel] + count))
 
-        return recorders.map(logged), ()
+def log_before_recording(recorders: Machine, channel: Process, count: int) -> MachineStep:
+    """Log without asking whether the process has recorded."""
+
+    def logged(recorder: Recorder[Process]) -> Recorder[Process]:
+        if recorder.closed[channel]:
+            return recorder
+        return replace(recorder, log=recorder.log.set(channel, recorder.log[channel] + count))
+
+    return recorders.map(logged), ()
 
 
 class LogEarly(ChandyLamport):
     """A channel's log begins before its receiver has recorded (CL-logearly)."""
 
-    @staticmethod
-    def on_messages(recorders: Machine, channel: Process, count: int) -> MachineStep:
-        """Log without asking whether the process has recorded."""
-
-        def logged(recorder: Recorder[Process]) -> Recorder[Process]:
-            if recorder.closed[channel]:
-                return recorder
-            return replace(recorder, log=recorder.log.set(channel, recorder.log[channel] + count))
-
-        return recorders.map(logged), ()
+    machine = replaced(protocol, on_messages=log_before_recording)
 
 
 class MarkerLate(ChandyLamport):
@@ -104,24 +113,28 @@ class MarkerLate(ChandyLamport):
         return replace(s, markers=s.markers.set((k, p, q), marker))
 
 
+def save_again(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
+    """Save the state whether or not it was saved."""
+    after, effects = protocol.on_marker(recorders, snapshot, channel)
+    return after, effects or (SaveState(snapshot),)
+
+
 class RecordAgain(ChandyLamport):
     """Every marker records the process again (CL-rerecord)."""
 
-    @staticmethod
-    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
-        """Save the state whether or not it was saved."""
-        after, effects = protocol.on_marker(recorders, snapshot, channel)
-        return after, effects or (SaveState(snapshot),)
+    machine = replaced(protocol, on_marker=save_again)
+
+
+def keep_the_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
+    """Save the state and send no marker."""
+    after, effects = protocol.on_marker(recorders, snapshot, channel)
+    return after, effects[:1]
 
 
 class NoRelay(ChandyLamport):
     """A first marker is not passed on (CL-norelay)."""
 
-    @staticmethod
-    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
-        """Save the state and send no marker."""
-        after, effects = protocol.on_marker(recorders, snapshot, channel)
-        return after, effects[:1]
+    machine = replaced(protocol, on_marker=keep_the_marker)
 
     @final
     def quiet(self, s: System) -> bool:
@@ -130,42 +143,48 @@ class NoRelay(ChandyLamport):
         return True
 
 
+def close_in_all_snapshots(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
+    """Close the channel without looking at the id."""
+    after, effects = protocol.on_marker(recorders, snapshot, channel)
+
+    def closed(recorder: Recorder[Process]) -> Recorder[Process]:
+        if not recorder.recorded:
+            return recorder
+        return replace(recorder, closed=recorder.closed.set(channel, True))
+
+    return after.map(closed), effects
+
+
 class IdBlind(ChandyLamport):
     """A marker closes its channel in all snapshots that are under way (CL-idblind)."""
 
-    @staticmethod
-    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
-        """Close the channel without looking at the id."""
-        after, effects = protocol.on_marker(recorders, snapshot, channel)
+    machine = replaced(protocol, on_marker=close_in_all_snapshots)
 
-        def closed(recorder: Recorder[Process]) -> Recorder[Process]:
-            if not recorder.recorded:
-                return recorder
-            return replace(recorder, closed=recorder.closed.set(channel, True))
 
-        return after.map(closed), effects
+def close_every_channel(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
+    """Wait for no other marker."""
+    after, effects = protocol.on_marker(recorders, snapshot, channel)
+    mine = after[snapshot]
+    closed: Map[Process, bool] = mine.closed.map(lambda _: True)
+    return after.set(snapshot, replace(mine, closed=closed)), effects
 
 
 class CloseAll(ChandyLamport):
     """The first marker closes every channel (CL-closeall)."""
 
-    @staticmethod
-    def on_marker(recorders: Machine, snapshot: Snapshot, channel: Process) -> MachineStep:
-        """Wait for no other marker."""
-        after, effects = protocol.on_marker(recorders, snapshot, channel)
-        mine = after[snapshot]
-        closed: Map[Process, bool] = mine.closed.map(lambda _: True)
-        return after.set(snapshot, replace(mine, closed=closed)), effects
+    machine = replaced(protocol, on_marker=close_every_channel)
+
+
+def record_whether_or_not_recorded(recorders: Machine, snapshot: Snapshot) -> MachineStep:
+    """Record without asking whether it was done."""
+    recorded = replace(recorders[snapshot], recorded=True)
+    return recorders.set(snapshot, recorded), (SaveState(snapshot), SendMarkers(snapshot))
 
 
 class InitiateAgain(ChandyLamport):
     """A process may initiate a snapshot that has already reached it (CL-initagain)."""
 
-    @staticmethod
-    def initiate_machine(recorders: Machine, snapshot: Snapshot) -> MachineStep:
-        """Record without asking whether it was done."""
-        recorded = replace(recorders[snapshot], recorded=True)
-        return recorders.set(snapshot, recorded), (SaveState(snapshot), SendMarkers(snapshot))
+    machine = replaced(protocol, initiate=record_whether_or_not_recorded)
 
 
 class HaltAfterRecording(ChandyLamport):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streamproof.lang import Map, action, forall, implies, require
+from streamproof.lang import Fairness, Map, action, forall, implies, require
+from streamproof.lang.machine import replaced
 from streamproof.models.kit.mutant import Mutant
-from streamproof.models.subscription.state import Kind, Message
 from streamproof.models.subscription.subscription import (
     State,
     Subscriber,
@@ -22,6 +22,7 @@ from streamproof.protocols.dpc import Condition
 from streamproof.protocols.subscription import (
     AcceptStable,
     AcceptTentative,
+    BufferStep,
     Feed,
     FeedStep,
     OutputBuffer,
@@ -32,51 +33,71 @@ from streamproof.protocols.subscription import (
 )
 
 
+def ask_behind_all_tuples(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
+    """Count all tuples of the view."""
+    asked = SendSubscribe(upstream, view.stable + view.tentative)
+    return replace(view, source=upstream), (asked,)
+
+
+def switch_behind_all_tuples(
+    view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+) -> ViewStep[Upstream]:
+    """Count them also where a better replica is asked."""
+    protocol.switch(view, conditions, upstream)
+    return ask_behind_all_tuples(view, upstream)
+
+
 class CountTentative(SubscriptionModel):
     """A subscriber asks for what follows its last tuple, tentative or not (SW-counttent)."""
 
-    @staticmethod
-    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
-        """Count all tuples of the view."""
-        asked = SendSubscribe(upstream, view.stable + view.tentative)
-        return replace(view, source=upstream), (asked,)
-
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Count them also where a better replica is asked."""
-        protocol.switch(view, conditions, upstream)
-        return CountTentative.subscribe(view, upstream)
+    machine = replaced(protocol, subscribe=ask_behind_all_tuples, switch=switch_behind_all_tuples)
 
 
 class FromCurrent(SubscriptionModel):
     """A replica answers with what it emits from now on (SW-fromcurrent)."""
 
-    @staticmethod
-    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
-        """Begin behind the last stable tuple."""
-        del stable
-        return protocol.on_subscribe(feed, buffer.stable)
+    @action(fairness=Fairness.WEAK)
+    def answer(self, s: State, d: Subscriber) -> State:
+        """Begin behind the last stable tuple, as if that had been asked for."""
+        current = s.buffers[s.views[d].source].stable
+        asking = replace(s.connections[d], stable=current)
+        return super().answer(replace(s, connections=s.connections.set(d, asking)), d)
+
+
+def answer_without_undo(feed: Feed, stable: int) -> FeedStep:
+    """Begin with the first tuple that is asked for."""
+    return replace(feed, stable=stable, tentative=0, revokes=False), ()
 
 
 class NoUndo(SubscriptionModel):
     """An answer does not begin with UNDO (SW-noundo)."""
 
-    @staticmethod
-    def on_subscribe(feed: Feed, buffer: OutputBuffer[Subscriber], stable: int) -> FeedStep:
-        """Begin with the first tuple that is asked for."""
-        del buffer
-        return replace(feed, stable=stable, tentative=0, revokes=False), ()
+    machine = replaced(protocol, on_subscribe=answer_without_undo)
+
+
+def forget_what_was_guessed(feed: Feed) -> FeedStep:
+    """Send no UNDO, and go on with the stable tuples."""
+    return replace(feed, tentative=0), ()
 
 
 class NoCorrection(SubscriptionModel):
     """A replica that corrects itself does not tell its subscribers (SW-nocorrection)."""
 
-    @staticmethod
-    def undo(feed: Feed) -> FeedStep:
-        """Send no UNDO, and go on with the stable tuples."""
-        return replace(feed, tentative=0), ()
+    machine = replaced(protocol, undo=forget_what_was_guessed)
+
+
+def revoke_and_ask(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
+    """Revoke, though the old connection may go on."""
+    asked, effects = protocol.subscribe(view, upstream)
+    return replace(asked, tentative=0), (*effects, Revoke())
+
+
+def revoke_and_switch(
+    view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+) -> ViewStep[Upstream]:
+    """Revoke them also where a better replica is asked."""
+    protocol.switch(view, conditions, upstream)
+    return revoke_and_ask(view, upstream)
 
 
 class RevokeEarly(NoUndo):
@@ -85,66 +106,56 @@ class RevokeEarly(NoUndo):
     Short id: SW-revokeearly.
     """
 
-    @staticmethod
-    def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
-        """Revoke, though the old connection may go on."""
-        asked, effects = protocol.subscribe(view, upstream)
-        return replace(asked, tentative=0), (*effects, Revoke())
+    machine = replaced(NoUndo.machine, subscribe=revoke_and_ask, switch=revoke_and_switch)
 
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Revoke them also where a better replica is asked."""
-        protocol.switch(view, conditions, upstream)
-        return RevokeEarly.subscribe(view, upstream)
+
+def show_whatever_is_stable(view: View[Upstream], begin: int, end: int) -> ViewStep[Upstream]:
+    """Do not look at the number of a stable tuple."""
+    return replace(view, stable=end), (AcceptStable(begin, end),)
 
 
 class NoDeduplication(SubscriptionModel):
     """A subscriber takes every stable tuple that comes (SW-nodedup)."""
 
-    @staticmethod
-    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
-        """Do not look at the number of a stable tuple."""
-        if message.kind != Kind.STABLE:
-            return SubscriptionModel.on_message(view, message)
-        end = message.stable + 1
-        return replace(view, stable=end), (AcceptStable(message.stable, end),)
+    machine = replaced(protocol, on_stable=show_whatever_is_stable)
+
+
+def revoke_stable_tuples(view: View[Upstream], stable: int) -> ViewStep[Upstream]:
+    """Go back to where the UNDO says."""
+    after, effects = protocol.on_undo(view, stable)
+    return replace(after, stable=stable), effects
 
 
 class UndoStable(SubscriptionModel):
     """An UNDO revokes stable tuples that came since the request (SW-undostable)."""
 
-    @staticmethod
-    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
-        """Go back to where the UNDO says."""
-        after, effects = SubscriptionModel.on_message(view, message)
-        if message.kind == Kind.UNDO:
-            return replace(after, stable=message.stable), effects
-        return after, effects
+    machine = replaced(protocol, on_undo=revoke_stable_tuples)
+
+
+def show_whatever_is_tentative(view: View[Upstream], behind: int, count: int) -> ViewStep[Upstream]:
+    """Do not look at what tentative tuples come behind."""
+    del behind
+    return replace(view, tentative=view.tentative + count), (AcceptTentative(count),)
 
 
 class StaleTail(SubscriptionModel):
     """A subscriber takes tentative tuples that come behind less than it has (SW-staletail)."""
 
-    @staticmethod
-    def on_message(view: View[Upstream], message: Message) -> ViewStep[Upstream]:
-        """Do not look at what tentative tuples come behind."""
-        if message.kind != Kind.TENTATIVE:
-            return SubscriptionModel.on_message(view, message)
-        return replace(view, tentative=view.tentative + 1), (AcceptTentative(1),)
+    machine = replaced(protocol, on_tentative=show_whatever_is_tentative)
+
+
+def switch_to_any_best(
+    view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+) -> ViewStep[Upstream]:
+    """Ask another one, if none is better."""
+    require(upstream != view.source and protocol.is_best(conditions, upstream))
+    return protocol.subscribe(view, upstream)
 
 
 class SwitchToEqual(SubscriptionModel):
     """A subscriber changes to any replica that is as good as its own (SW-restless)."""
 
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Ask another one, if none is better."""
-        require(upstream != view.source and protocol.is_best(conditions, upstream))
-        return protocol.subscribe(view, upstream)
+    machine = replaced(protocol, switch=switch_to_any_best)
 
 
 class TruncateConnected(SubscriptionModel):
@@ -184,28 +195,43 @@ class TruncateOne(SubscriptionModel):
         return replace(buffer, begin=end)
 
 
+def best_or_failed(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
+    """Take FAILURE for STABILIZATION."""
+    late = Condition.STABILIZATION
+    return protocol.is_best(
+        conditions.map(lambda c: late if c == Condition.FAILURE else c), upstream
+    )
+
+
 class FailureIsLate(SubscriptionModel):
     """A replica that has crashed is as good as one that is late (SW-failure)."""
 
-    @staticmethod
-    def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
-        """Take FAILURE for STABILIZATION."""
-        late = Condition.STABILIZATION
-        return protocol.is_best(
-            conditions.map(lambda c: late if c == Condition.FAILURE else c), upstream
-        )
+    machine = replaced(protocol, is_best=best_or_failed)
+
+
+def switch_after_failure(
+    view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
+) -> ViewStep[Upstream]:
+    """Change only if nothing at all comes."""
+    require(conditions[view.source] == Condition.FAILURE)
+    return protocol.switch(view, conditions, upstream)
 
 
 class NeverSwitch(SubscriptionModel):
     """A subscriber stays with its replica for as long as it is connected (SW-faithful)."""
 
-    @staticmethod
-    def switch(
-        view: View[Upstream], conditions: Map[Upstream, Condition], upstream: Upstream
-    ) -> ViewStep[Upstream]:
-        """Change only if nothing at all comes."""
-        require(conditions[view.source] == Condition.FAILURE)
-        return protocol.switch(view, conditions, upstream)
+    machine = replaced(protocol, switch=switch_after_failure)
+
+
+def next_of_feed(feed: Feed, buffer: OutputBuffer[Subscriber]) -> int:
+    """Begin where the request says."""
+    del buffer
+    return feed.stable
+
+
+def send_as_if_kept(feed: Feed, buffer: OutputBuffer[Subscriber], end: int) -> FeedStep:
+    """Take the buffer to begin with the first tuple."""
+    return protocol.send_stable(feed, replace(buffer, begin=0), end)
 
 
 class SendForgotten(SubscriptionModel):
@@ -214,21 +240,20 @@ class SendForgotten(SubscriptionModel):
     Short id: SW-forgotten.
     """
 
-    @staticmethod
-    def send_stable_machine(feed: Feed, buffer: OutputBuffer[Subscriber]) -> FeedStep:
-        """Begin where the request says."""
-        return protocol.send_stable(feed, replace(buffer, begin=0), feed.stable + 1)
+    machine = replaced(protocol, next_stable=next_of_feed, send_stable=send_as_if_kept)
+
+
+def note_the_last_ack(
+    buffer: OutputBuffer[Subscriber], subscriber: Subscriber, stable: int
+) -> BufferStep[Subscriber]:
+    """Note whatever comes."""
+    return replace(buffer, acked=buffer.acked.set(subscriber, stable)), ()
 
 
 class OldAck(SubscriptionModel):
     """The last ack that arrives counts, and not the greatest (TR-oldack)."""
 
-    @staticmethod
-    def on_ack(
-        buffer: OutputBuffer[Subscriber], subscriber: Subscriber, stable: int
-    ) -> OutputBuffer[Subscriber]:
-        """Note whatever comes."""
-        return replace(buffer, acked=buffer.acked.set(subscriber, stable))
+    machine = replaced(protocol, on_ack=note_the_last_ack)
 
 
 _TWO_REPLICAS = {"upstreams": 2, "subscribers": 1, "tuples": 1, "failures": 1}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import action, exists, forall, require
+from streamproof.lang.machine import replaced
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.sunion.output import Output
 from streamproof.models.sunion.source_log import Entry, Kind, Logs, Stream
@@ -21,15 +22,23 @@ def emitted(serializer: Machine, end: int) -> MachineStep:
     return replace(serializer, emitted=end), (EmitStable(serializer.emitted, end),)
 
 
+def emit_at_one_boundary(serializer: Machine, end: int) -> MachineStep:
+    """Ask for one boundary instead of all."""
+    boundary = serializer.boundary
+    require(serializer.emitted < end and exists(boundary, lambda t: boundary[t] >= end))
+    return emitted(serializer, end)
+
+
 class OneBoundary(Sunion):
     """A bucket counts as complete as soon as one stream has passed it (SU-existsB)."""
 
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Ask for one boundary instead of all."""
-        boundary = serializer.boundary
-        require(serializer.emitted < end and exists(boundary, lambda t: boundary[t] >= end))
-        return emitted(serializer, end)
+    machine = replaced(protocol, emit=emit_at_one_boundary)
+
+
+def emit_at_any_time(serializer: Machine, end: int) -> MachineStep:
+    """Emit at any time."""
+    require(serializer.emitted < end)
+    return emitted(serializer, end)
 
 
 class NoBoundary(Sunion):
@@ -38,74 +47,82 @@ class NoBoundary(Sunion):
     Short id: SU-nobnd.
     """
 
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Emit at any time."""
-        require(serializer.emitted < end)
-        return emitted(serializer, end)
+    machine = replaced(protocol, emit=emit_at_any_time)
+
+
+def emit_at_the_beginning(serializer: Machine, end: int) -> MachineStep:
+    """Ask for the bucket's beginning instead of its end."""
+    boundary = serializer.boundary
+    require(serializer.emitted < end and forall(boundary, lambda t: boundary[t] >= end - 1))
+    return emitted(serializer, end)
 
 
 class OffByOne(Sunion):
     """A bucket counts as complete as soon as all streams have reached it (SU-offbyone)."""
 
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Ask for the bucket's beginning instead of its end."""
-        boundary = serializer.boundary
-        require(serializer.emitted < end and forall(boundary, lambda t: boundary[t] >= end - 1))
-        return emitted(serializer, end)
+    machine = replaced(protocol, emit=emit_at_the_beginning)
+
+
+def emit_after_the_next(serializer: Machine, end: int) -> MachineStep:
+    """Ask for the next bucket's end."""
+    boundary = serializer.boundary
+    require(serializer.emitted < end and forall(boundary, lambda t: boundary[t] > end))
+    return emitted(serializer, end)
 
 
 class TooStrict(Sunion):
     """A bucket counts as complete once all streams have passed the next one as well (SU-strict)."""
 
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Ask for the next bucket's end."""
-        boundary = serializer.boundary
-        require(serializer.emitted < end and forall(boundary, lambda t: boundary[t] > end))
-        return emitted(serializer, end)
+    machine = replaced(protocol, emit=emit_after_the_next)
+
+
+def learn_nothing(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
+    """Learn nothing."""
+    del stream, bucket
+    return serializer, ()
 
 
 class BoundaryIgnored(Sunion):
     """Boundaries are read and not noted (SU-deaf)."""
 
-    @staticmethod
-    def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
-        """Learn nothing."""
-        del stream, bucket
-        return serializer, ()
+    machine = replaced(protocol, on_boundary=learn_nothing)
+
+
+def note_the_last_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
+    """Note the last boundary instead of the greatest."""
+    boundary = serializer.boundary.set(stream, bucket)
+    return replace(serializer, boundary=boundary), ()
 
 
 class BoundaryBack(Sunion):
     """A boundary that says less takes back what an earlier one has said (SU-back)."""
 
-    @staticmethod
-    def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
-        """Note the last boundary instead of the greatest."""
-        boundary = serializer.boundary.set(stream, bucket)
-        return replace(serializer, boundary=boundary), ()
+    machine = replaced(protocol, on_boundary=note_the_last_boundary)
+
+
+def note_for_all_streams(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
+    """Note the boundary everywhere."""
+    del stream
+    further = serializer.boundary.map(lambda old: max(old, bucket))
+    return replace(serializer, boundary=further), ()
 
 
 class AnyStream(Sunion):
     """A boundary is taken to speak of all streams (SU-anystream)."""
 
-    @staticmethod
-    def on_boundary(serializer: Machine, stream: Stream, bucket: int) -> MachineStep:
-        """Note the boundary everywhere."""
-        del stream
-        further = serializer.boundary.map(lambda old: max(old, bucket))
-        return replace(serializer, boundary=further), ()
+    machine = replaced(protocol, on_boundary=note_for_all_streams)
+
+
+def never_late(serializer: Machine, stream: Stream, bucket: int) -> bool:
+    """Call nothing late."""
+    del serializer, stream, bucket
+    return False
 
 
 class AcceptLate(Sunion):
     """A late tuple is put into the buffer like any other (SU-acceptlate)."""
 
-    @staticmethod
-    def is_late(serializer: Machine, stream: Stream, bucket: int) -> bool:
-        """Call nothing late."""
-        del serializer, stream, bucket
-        return False
+    machine = replaced(protocol, is_late=never_late)
 
 
 class UndisciplinedSource(Sunion):
@@ -189,14 +206,16 @@ class PositionFirst(Sunion):
         )
 
 
+def emit_the_last_bucket(serializer: Machine, end: int) -> MachineStep:
+    """Leave out what comes before the last bucket."""
+    after, _ = protocol.emit(serializer, end)
+    return after, (EmitStable(end - 1, end),)
+
+
 class SkipBuckets(Sunion):
     """All complete buckets count as emitted, and only the last one is (SU-gap)."""
 
-    @staticmethod
-    def emit_machine(serializer: Machine, end: int) -> MachineStep:
-        """Leave out what comes before the last bucket."""
-        after, _ = protocol.emit(serializer, end)
-        return after, (EmitStable(end - 1, end),)
+    machine = replaced(protocol, emit=emit_the_last_bucket)
 
 
 class EmitAgain(Sunion):
