@@ -63,7 +63,7 @@ class Case:
 
 
 def chandy_lamport(distinct: int, generated: int, hash_bits: int, *sends: int) -> Case:
-    """Give CL(b1, ..., bn) of the notes on peers."""
+    """Return CL(b1, ..., bn) of the notes on peers."""
     most = max(sends)
     sizes = " ".join(f"-DB{number}={sent}" for number, sent in enumerate(sends, start=1))
     macros = f"-DN={len(sends)} {sizes}"
@@ -84,7 +84,7 @@ def chandy_lamport(distinct: int, generated: int, hash_bits: int, *sends: int) -
 def two_phase_commit(
     distinct: int, generated: int, hash_bits: int, managers: int, *, is_shared: bool = True
 ) -> Case:
-    """Give 2PC(N)."""
+    """Return 2PC(N)."""
     return Case(
         str(HERE / "traced_two_phase_commit.py"),
         {"managers": str(managers)},
@@ -184,7 +184,7 @@ def child(case: dict[str, Any], threads: int) -> Run:
 
 
 def peak_mb() -> float:
-    """Give the most memory that this process has held, in MiB."""
+    """Return the most memory that this process has held, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -340,7 +340,7 @@ def show(name: str, runs: dict[str, Run]) -> None:
 
 
 def goals(runs: dict[str, Run]) -> dict[str, float]:
-    """Give the ratios that the goals are about."""
+    """Return the ratios that the goals are about."""
     if "native, 1 thread" not in runs:
         return {}
     one, two = runs["native, 1 thread"].rate, runs["native, 2 threads"].rate

@@ -123,7 +123,7 @@ class Measured:
 
 
 def beat(path: Path, copy: Copy) -> dict[str, object]:
-    """Give what a copy says of itself; nothing if it does not run."""
+    """Return what a copy says of itself; nothing if it does not run."""
     return read_json(path / "queries" / "revenue" / copy.value / "beat.json") or {}
 
 
@@ -202,7 +202,7 @@ class Way:
         return turns[0] >= turns[1] - 1
 
     def transfer(self, copy: Copy) -> tuple[float, float]:
-        """Give when a copy was given its twin's state last, by the monotonic clock: begin, end."""
+        """Return start and end of a copy's last transfer of state, by the monotonic clock."""
         at, seconds = re.findall(
             r"^(\S+ \S+) .*in its twin's state, .* given in ([\d.]+) s",
             (self._place / f"{copy.value}.log").read_text(encoding="utf-8"),
@@ -282,7 +282,7 @@ def await_output(client: Client, ended: float) -> None:
 
 
 def measured(way: str, client: Client, ended: float, cpu: float) -> Measured:
-    """Say how long the client waited."""
+    """Return how long the client waited."""
     before = [moment for moment in client.seen if moment < ended]
     after = [moment for moment in client.seen if moment >= ended]
     usual = statistics.median(later - earlier for earlier, later in pairwise(before[-30:]))
@@ -314,7 +314,7 @@ def caught_up(found: Measured, way: Way, client: Client, lost: Copy) -> None:
 
 
 def goals(found: list[Measured]) -> list[tuple[str, bool | None]]:
-    """Say what was to be reached, and whether it was; None if it was not measured."""
+    """Return what was to be reached, and whether it was; None if it was not measured."""
     gaps = [one.gap for one in found if one.way.startswith("pair")]
     plain = [one.gap for one in found if one.way.startswith("plain")]
     worst = max(gaps, default=None)

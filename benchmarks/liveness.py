@@ -65,7 +65,7 @@ def run(managers: int, threads: int) -> dict[str, dict[str, float]]:
 
 
 def ratio(found: dict[str, dict[str, float]]) -> float:
-    """Tell how many times as long the reference engine takes to decide the same."""
+    """Return how many times as long the reference engine takes to decide the same."""
     *_, fast, slow = found.values()
     return slow["seconds_deciding"] / fast["seconds_deciding"]
 

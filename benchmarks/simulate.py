@@ -49,7 +49,7 @@ def measure(name: str, rounds: int, walks: int) -> dict[str, float]:
 
 
 def looked_at_rate(report: SimulationReport) -> float:
-    """Give the steps a second that were looked at."""
+    """Return the steps a second that were looked at."""
     return sum(report.sample.tally.enabled) / report.sample.seconds
 
 

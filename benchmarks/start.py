@@ -37,7 +37,7 @@ OFF = "PYTHONDONTWRITEBYTECODE"
 
 
 def environment(cache: str) -> dict[str, str]:
-    """Give an environment with a cache directory, in which Python keeps its bytecode."""
+    """Return an environment with a cache directory, in which Python keeps its bytecode."""
     kept = {name: value for name, value in os.environ.items() if name != OFF}
     return {**kept, "XDG_CACHE_HOME": cache}
 
@@ -60,7 +60,7 @@ def engine(model: str, cache: str) -> dict[str, float]:
 
 
 def best(runs: list[dict[str, float]]) -> dict[str, float]:
-    """Give the least of each figure."""
+    """Return the least of each figure."""
     return {name: min(run[name] for run in runs) for name in runs[0]}
 
 

@@ -33,7 +33,7 @@ _STEPS = ("on_boundary", "stabilize", "emit", "on_timeout", "emit_tentative")
 
 
 def machine_share(rows: int) -> float:
-    """Give the share of a serializer's time in which the machine decides; Spark's is not in it."""
+    """Return the share of a serializer's time in which the machine decides, without Spark's."""
     settings = Settings(
         streams=_NAMES,
         time="ts",
@@ -115,7 +115,7 @@ def _recovery(spark: SparkSession, place: Path, rows: int) -> dict[str, Any]:
 
 
 def _has_recovered(query: Any) -> bool:
-    """Tell whether a merge has said REC_DONE, by what Spark's progress counts of each type."""
+    """Return whether a merge has said REC_DONE, by what Spark's progress counts of each type."""
     counts = (
         batch.observedMetrics.get(f"sunion({', '.join(_NAMES)})") for batch in query.recentProgress
     )

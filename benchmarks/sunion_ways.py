@@ -180,7 +180,7 @@ def _pack_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give the rows in the blobs."""
+    """Yield the rows in the blobs."""
     for batch in batches:
         for blob in batch.column("rows").to_pylist():
             yield from pa.ipc.open_stream(blob)

@@ -131,7 +131,7 @@ def _model_modules(protocol: str) -> set[str]:
 
 
 def module_file(name: str) -> Path:
-    """Say where a module of streamproof lies."""
+    """Return where a module of streamproof lies."""
     return _package().joinpath(*name.split(".")[1:]).with_suffix(".py")
 
 

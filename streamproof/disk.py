@@ -45,7 +45,7 @@ class DiskFailed(StreamproofError, OSError):
 
 @contextmanager
 def explained(path: Path, consequence: str = "What was there before counts") -> Iterator[None]:
-    """Say what a disk that is full or failing means for whoever writes to a path.
+    """Turn the errors of a full or failing disk into one that names the path.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def explained(path: Path, consequence: str = "What was there before counts") -> 
 
 
 def _number_of(error: OSError) -> int | None:
-    """Give the number of an error that a disk makes; a library may tell it in words alone."""
+    """Return the number of an error that a disk makes; a library may tell it in words alone."""
     if error.errno is not None:
         return error.errno if error.errno in _REFUSALS else None
     return next((n for n in _REFUSALS if f"(os error {n})" in str(error)), None)
@@ -161,7 +161,7 @@ def create_file(path: Path, content: bytes) -> bool:
 
 
 def move(source: Path, target: Path) -> None:
-    """Give a file or directory another name, in one step; syncing it is left to the caller.
+    """Rename a file or directory in one step; syncing it is left to the caller.
 
     Raises
     ------
@@ -274,5 +274,5 @@ def temporary_sibling(path: Path) -> Path:
 
 
 def is_temporary(path: Path) -> bool:
-    """Tell whether a path is a leftover of a build-up that a crash cut short."""
+    """Return whether a path is a leftover of a build-up that a crash cut short."""
     return path.name.startswith(".") and path.name.endswith(".tmp")

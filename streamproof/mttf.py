@@ -63,7 +63,7 @@ class Cluster:
 
 
 def of_partition_pairs(cluster: Cluster) -> float:
-    """Give the mean time until both copies of some partition are down.
+    """Return the mean time until both copies of some partition are down.
 
     In state k, k partitions have one copy. Each gets its other one back on its own.
     """
@@ -75,7 +75,7 @@ def of_partition_pairs(cluster: Cluster) -> float:
 
 
 def of_dataflow_pair(cluster: Cluster) -> float:
-    """Give the mean time until both copies of the whole dataflow are down.
+    """Return the mean time until both copies of the whole dataflow are down.
 
     Any node's failure takes its copy of the dataflow down, until all of that is replaced.
     """
@@ -95,7 +95,7 @@ def about_dataflow_pair(cluster: Cluster) -> float:
 
 
 def _time_to_failure(rates: Rates, *, fatal: Rates) -> float:
-    """Give the mean time from state 0 until a fatal step.
+    """Return the mean time from state 0 until a fatal step.
 
     In each state, the mean time left is the mean stay and what is left from where the chain goes
     then: a linear equation for each state.

@@ -15,7 +15,7 @@ _MADE_ABSOLUTE = re.compile(r"/([A-Za-z][A-Za-z0-9+.-]*:)(?:/|$)")
 
 
 def why_not_local(given: object) -> str:
-    """Say why a path is no place of this machine, and what to write; '' if it is one.
+    """Describe why a path is no place of this machine, and what to write; '' if it is one.
 
     It looks at the text alone: whether something is there is another question.
     """

@@ -80,7 +80,7 @@ class ProtocolReport:
         return bad[0] if bad else ExitCode.GREEN
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         return {
             "protocol": self.protocol,
             "digest": self.digest,

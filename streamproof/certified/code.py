@@ -21,7 +21,7 @@ _PARTS = {
 
 
 def differing_part(one: CodeType, other: CodeType) -> str:
-    """Say in what two compiled functions differ; an empty text if they do the same.
+    """Describe how two compiled functions differ; an empty text if they do the same.
 
     A function and the lambdas in it are compared by their place: names, like lines, may move.
     """

@@ -41,7 +41,7 @@ class Record:
 
 
 def certificates_directory() -> Traversable:
-    """Say where certificates are read from."""
+    """Return where certificates are read from."""
     chosen = os.environ.get(DIRECTORY_VARIABLE)
     if chosen:
         return Path(chosen)

@@ -287,7 +287,7 @@ class Comparison:
 
     @classmethod
     def _kind(cls, value: Any) -> type | None:
-        """Say how a value is compared; None for an object by its attributes."""
+        """Return how a value is compared; None for an object by its attributes."""
         return type(value) if type(value) in cls._COMPARED else None
 
 

@@ -176,7 +176,7 @@ def _absolute(package: str, module: str, level: int) -> str:
 
 
 def _is_module(package: str, name: str) -> bool:
-    """Tell a submodule from another name that is imported from a package."""
+    """Return a submodule from another name that is imported from a package."""
     loaded = sys.modules.get(f"{package}.{name}")
     if loaded is not None:
         return True

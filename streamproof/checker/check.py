@@ -105,7 +105,7 @@ class CheckReport:
         return self.reduction.kept if self.reduction else self.counts.distinct
 
     def finding(self, name: str) -> Finding:
-        """Give the finding of a name.
+        """Return the finding of a name.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class CheckReport:
         return finding_named(self.findings, name)
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         return {
             "model": self.model,
             "engine": self.engine,

@@ -125,7 +125,7 @@ def _sorts(cls: Any) -> tuple[tuple[str, Sort], ...]:
 
 
 def _outside(model: Model[Any], value: Any) -> str | None:
-    """Tell of an element, or of a map's keys, that are none of the model's."""
+    """Report an element, or a map's keys, outside of the model's domains."""
     fields = (getattr(model, field.name) for field in dataclasses.fields(model))
     own = {domain.name: domain for domain in fields if isinstance(domain, Domain)}
     for part in _parts(value):

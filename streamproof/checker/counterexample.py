@@ -44,7 +44,7 @@ class BrokenModel(StreamproofError, RuntimeError):
 
     @classmethod
     def by(cls, model: Model[Any], path: Path | None, what: str, error: Exception) -> BrokenModel:
-        """Say what failed, in which file and line, after which path; None if before any state."""
+        """Return what failed, its file and line, and the path to it; None before any state."""
         frames = traceback.extract_tb(error.__traceback__)
         if isinstance(error, Disabled):
             frames.pop()  # that of `require` itself
@@ -103,7 +103,7 @@ class LeftRange(BrokenModel, OutOfRange):
 
     @classmethod
     def of(cls, model: Model[Any], path: Path, action: str, found: str) -> LeftRange:
-        """Say which action, field and value."""
+        """Return which action, field and value."""
         return cls(
             f"after {action}, {found.removeprefix('.')}. An engine that packs states would mistake "
             "it for another value. Guard the action with `require`, or widen the Range",
@@ -165,7 +165,7 @@ def retrace(model: Model[S], path: Path) -> Run[S]:
 
 
 def lasso_trace(model: Model[Any], lasso: Lasso) -> Trace:
-    """Tell an infinite run: the way to its cycle, and the cycle once."""
+    """Return an infinite run: the way to its cycle, and the cycle once."""
     run = retrace(model, Path(lasso.path.start, (*lasso.path.steps, *lasso.cycle)))
     return replace(run, repeats=len(lasso.cycle)).trace
 

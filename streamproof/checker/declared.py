@@ -98,7 +98,7 @@ def _for_record(cls: type[Any], fields: list[tuple[str, FindWrong]]) -> FindWron
 
 
 def hidden_names(cls: Any) -> Callable[[Any], list[str]] | None:
-    """Give how what is no field of a record is listed, nor computed; None if there is no room.
+    """Return how what is no field of a record is listed, nor computed; None if there is no room.
 
     A record that is frozen can still be given some, past its `__setattr__`.
     """
@@ -115,7 +115,7 @@ def hidden_names(cls: Any) -> Callable[[Any], list[str]] | None:
 
 
 def hidden_attributes(cls: Any) -> Callable[[Any], list[str]] | None:
-    """Give how the attributes that are no fields are listed; None if there is no `__dict__`.
+    """Return how the attributes that are no fields are listed; None if there is no `__dict__`.
 
     What is computed once is none of them, as long as it is what would be computed again.
     """
@@ -169,7 +169,7 @@ def _for_map(wrong: FindWrong, plain: type[Any] | None) -> FindWrong:
 
 
 def _wrong_domains(domains: tuple[Domain[Any], ...]) -> str | None:
-    """Tell of domains that may equal others without being the same: in a class, or an element."""
+    """Report domains that may equal others without being the same: in a class, or an element."""
     for domain in domains:
         if type(domain) is not Domain:
             return f" is a map over {domain}, which is {type(domain).__name__} and not Domain"

@@ -78,7 +78,7 @@ def require_same_elsewhere(model: Model[Any]) -> str:
 
 
 def request_for(model: Model[Any]) -> Request:
-    """Say how a model is loaded in another process.
+    """Return how a model is loaded in another process.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _under(module: Any) -> str:
 
 
 def _can_start() -> bool:
-    """Tell whether `sys.executable` is Python: a program that is frozen would start once more."""
+    """Return whether `sys.executable` is Python: a program that is frozen would start once more."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
@@ -232,6 +232,6 @@ def _errors_of(output: Path) -> Path:
 
 
 def _error_in(errors: Path) -> str:
-    """Give the last line of a traceback, if there is one."""
+    """Return the last line of a traceback, if there is one."""
     lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
     return lines[-1] if any(line.startswith("Traceback") for line in lines) else ""

@@ -69,7 +69,7 @@ def engine_of(
     symmetry: bool | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Engine:
-    """Give the engine of a name.
+    """Return the engine of a name.
 
     Parameters
     ----------

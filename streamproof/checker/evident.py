@@ -71,14 +71,14 @@ _WRAPPERS = (
 
 
 def is_evident(model: Model[Any]) -> bool:
-    """Tell whether all that a model's methods may run evidently answers alike in every process."""
+    """Return whether a model's methods, and all they call, evidently answer alike everywhere."""
     values = (getattr(model, field.name) for field in dataclasses.fields(model))
     cls: Any = type(model)
     return is_evident_class(cls) and all(map(_has_plain_elements, values))
 
 
 def _has_plain_elements(value: Any) -> bool:
-    """Tell whether a constant's domains, if it has any, are of elements that have no parts."""
+    """Return whether a constant's domains, if it has any, are of elements that have no parts."""
     domains = value.domains if isinstance(value, language.Map) else (value,)
     known = (domain.elements for domain in domains if isinstance(domain, language.Domain))
     return all(isinstance(element, _ELEMENTS) for elements in known for element in elements)
@@ -86,7 +86,7 @@ def _has_plain_elements(value: Any) -> bool:
 
 @functools.cache
 def is_evident_class(cls: Any) -> bool:
-    """Tell the same of a class, whatever its fields are."""
+    """Return the same of a class, whatever its fields are."""
     try:
         state_sort_of(cls)
         list(field_sorts(cls))
@@ -114,7 +114,7 @@ class _Looks:
         self.part, self.codes, self.tells = part, codes, tells
 
     def is_evident(self) -> bool:
-        """Tell whether nothing in the function may differ between processes."""
+        """Return whether nothing in the function may differ between processes."""
         if not all(self._is_known(value) for _, value in self.part.values):
             return False
         instructions = instructions_of(self.part.code)
@@ -140,7 +140,7 @@ class _Looks:
                 return True
 
     def _is_known(self, value: Any) -> bool:
-        """Tell whether a value is harmless, and so is what it holds."""
+        """Return whether a value is harmless, and so is what it holds."""
         kind: Any = type(value)
         if kind in _SCALARS or isinstance(value, _HARMLESS):
             return True  # a module gives what is named, which is looked at itself
@@ -178,7 +178,7 @@ class _Looks:
         )
 
     def _is_known_function(self, function: Any) -> bool:
-        """Tell whether a function is harmless, or what only keeps one."""
+        """Return whether a function is harmless, or what only keeps one."""
         if not isinstance(function, FunctionType):
             return isinstance(function, _WRAPPERS)
         if function.__code__ in self.codes or _is_listed(function):

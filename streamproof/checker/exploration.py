@@ -33,7 +33,7 @@ class Reduction:
     resumed: int = 0
 
     def to_json(self) -> Json:
-        """Give the reduction as JSON."""
+        """Return the reduction as JSON."""
         alike = [{"domain": domain, "elements": count} for domain, count in self.alike]
         return {"kept": self.kept, "alike": alike}
 

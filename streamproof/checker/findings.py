@@ -79,7 +79,7 @@ class Evidence:
 
 
 def safety_findings(model: Model[Any], found: Evidence, premises: Premises) -> tuple[Finding, ...]:
-    """Say what is known of everything that a model asks of finite runs.
+    """Return what is known of everything that a model asks of finite runs.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class _Findings:
         return [name for name in fields if _is_empty(getattr(self.model, name))]
 
     def _vacuous(self, name: str) -> Undetermined | None:
-        """Say that a property asked `implies` of nothing; None if its premises have held.
+        """Report that a property's premises never held; None if they did.
 
         That no run gets stuck is vacuous if what is final is.
         """
@@ -212,7 +212,7 @@ class _Findings:
         return self._searched() or self.found.passed
 
     def _searched(self) -> Undetermined | None:
-        """Say why not all states were searched; None if they were."""
+        """Return why not all states were searched; None if they were."""
         return self._unknown(self.found.unfinished) if self.found.unfinished else None
 
     def _unknown(self, reason: str) -> Undetermined:

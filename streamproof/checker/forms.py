@@ -69,7 +69,7 @@ class Parts:
 
 
 def unfit(value: Any) -> str | None:
-    """Say what in a value can be no part of a state, as ` is 1, which ...`; None if nothing is."""
+    """Return the part of a value that no state may hold, as ` is 1, which ...`, or None."""
     cls: Any = type(value)
     if reason := _refusal(cls):
         return f" is {show(value)}, which {reason}"
@@ -85,7 +85,7 @@ def unfit(value: Any) -> str | None:
 
 
 def form_of(value: Any) -> Any:
-    """Give all that a value is made of, also what no `==` compares, to be compared later."""
+    """Return all that a value is made of, also what no `==` compares, to be compared later."""
     parts = parts_of(type(value))  # type: ignore[arg-type] # a class does hash
     if parts is None:
         return value
@@ -93,7 +93,7 @@ def form_of(value: Any) -> Any:
 
 
 def difference(left: Any, right: Any) -> str | None:
-    """Say where two values that Python takes for one are of different form; None if nowhere."""
+    """Return where two values that Python takes for one are of different form; None if nowhere."""
     if left is right:
         return None
     cls: Any = type(left)
@@ -131,7 +131,7 @@ def _alike(left: Any, right: Any) -> bool:
 
 @functools.cache
 def parts_of(cls: Any) -> Parts | None:
-    """Give how the parts of a class's values are listed; None for values without parts."""
+    """Return how the parts of a class's values are listed; None for values without parts."""
     if issubclass(cls, _BY_IDENTITY) or cls in _LEAVES:
         return None
     if cls is Map:
@@ -191,7 +191,7 @@ def _numbers(value: Any) -> list[str]:
 
 @functools.cache
 def _refusal(cls: Any) -> str | None:
-    """Say why values of a class can be no part of a state; None if they can."""
+    """Return why values of a class can be no part of a state; None if they can."""
     if cls in _LEAVES or cls in (tuple, frozenset, Map, object):
         return None
     if issubclass(cls, (*_BY_IDENTITY, Domain)):

@@ -115,12 +115,12 @@ def _asker(model: Model[Any], call: Call, role: Role) -> Callable[[Any], tuple[b
 
 
 def never_comes_about(call: Call) -> str:
-    """Say what is wrong with a run that breaks a promise."""
+    """Describe what is wrong with a run that breaks a promise."""
     return f"{call} never comes about on this run"
 
 
 def fair_actions(model: Model[Any]) -> Fair:
-    """Give the fairness of ground actions, leaving out those that have none."""
+    """Return the fairness of ground actions, leaving out those that have none."""
     fairness = {method.name: method.fairness for method in model.methods(Role.ACTION)}
     found = {n: fairness[call.name] for n, (call, _) in enumerate(model.ground_actions)}
     return {number: kind for number, kind in found.items() if kind is not Fairness.NONE}

@@ -96,7 +96,7 @@ class Limits:
 
 
 def memory_mb() -> int:
-    """Give this process's resident memory in MiB; where the system does not say it, its peak."""
+    """Return this process's resident memory in MiB; where the system does not say it, its peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -105,7 +105,7 @@ def memory_mb() -> int:
 
 
 def peak_memory_mb() -> int:
-    """Give the most memory in MiB that this process has held so far."""
+    """Return the most memory in MiB that this process has held so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // _MIB if sys.platform == "darwin" else peak // 1024
 
@@ -118,12 +118,12 @@ def cores() -> int:
 
 
 def threads_useful() -> int:
-    """Give the most threads, a power of two, of which none must wait for a core."""
+    """Return the most threads, a power of two, of which none must wait for a core."""
     return 1 << (cores().bit_length() - 1)
 
 
 def default_memory_mb() -> int:
-    """Give the limit in MiB for who sets none: a share of what this machine or container has."""
+    """Return the limit in MiB for who sets none: a share of what this machine or container has."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         allowed = Path("/sys/fs/cgroup/memory.max").read_text().strip()

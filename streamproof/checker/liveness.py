@@ -123,7 +123,7 @@ class _Graph:
                     waiting.append({n for n in part if not unfair & self.steps[n].keys()})
 
     def _is_served(self, action: int, part: AbstractSet[int], fair: Fair) -> bool:
-        """Tell whether a fair action gets its due if a run visits a set of states for ever."""
+        """Return whether a fair action gets its due if a run visits a set of states for ever."""
         if any(self.steps[number].get(action) in part for number in part):
             return True
         can = any if fair[action] is Fairness.STRONG else all

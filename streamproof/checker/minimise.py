@@ -91,7 +91,7 @@ def _without_pieces(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S]:
 
 
 def _beginning(run: _Run[S], runner: _Runner[S]) -> _Run[S]:
-    """Give the shortest beginning of a run that breaks the property already."""
+    """Return the shortest beginning of a run that breaks the property already."""
     begun = (runner.run(run.steps[:end]) for end in range(len(run.steps)))
     return next((shorter for shorter in begun if shorter is not None), run)
 

@@ -72,7 +72,7 @@ class MutantResult:
     report: CheckReport
 
     def to_json(self) -> Json:
-        """Give the result as JSON."""
+        """Return the result as JSON."""
         return {
             "mutant": self.mutant.name,
             "story": self.mutant.story,
@@ -110,7 +110,7 @@ class MutationReport:
         return ExitCode.GREEN if is_green else ExitCode.UNDETERMINED
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         killed = sum(result.fate is Fate.KILLED for result in self.results)
         return {
             "model": self.model,

@@ -43,7 +43,7 @@ class _Reordered(frozenset[Any]):
 
     @staticmethod
     def ordered(members: list[Any]) -> list[Any]:
-        """Give the order."""
+        """Return the order."""
         return members[::-1]
 
 
@@ -144,7 +144,7 @@ def other_orders(value: Any) -> list[Any]:
 
 
 def _taken_apart(value: Any) -> tuple[int, Build | None]:
-    """Give the size of the largest set in a value, and how it is built with sets of a class.
+    """Return the size of the largest set in a value, and how it is built with sets of a class.
 
     There is no such way if no set has two members, since all orders are one then.
     """
@@ -253,7 +253,7 @@ class _Known:
         self._last: list[tuple[Any, list[Any]]] = []
 
     def of(self, value: Any) -> list[Any]:
-        """Give the other orders of a value; empty if it has none."""
+        """Return the other orders of a value; empty if it has none."""
         if isinstance(value, Element):  # a parameter
             return []
         for known, orders in self._last:
@@ -268,7 +268,7 @@ _known = _Known()
 
 
 def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
-    """Give what counts of an answer, or how the method ended."""
+    """Return what counts of an answer, or how the method ended."""
     try:
         return read(ask(*arguments))
     except (Disabled, AssertionError) as end:
@@ -278,7 +278,7 @@ def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
 
 
 def truth_of(answer: Any) -> Any:
-    """Give what counts of a property's answer: whether it holds, and not how it is told."""
+    """Return what counts of a property's answer: whether it holds, and not how it is told."""
     if isinstance(answer, Mapping):
         return {name: part is True for name, part in answer.items()}
     if isinstance(answer, tuple):

@@ -42,12 +42,12 @@ class NotCompiled(StreamproofError, RuntimeError):
 
 
 def is_packable(model: Model[Any]) -> bool:
-    """Tell whether the native engine can take a model."""
+    """Return whether the native engine can take a model."""
     return why_not_packable(model) is None
 
 
 def why_not_packable(model: Model[Any]) -> str | None:
-    """Say why the native engine cannot take a model; None if it can."""
+    """Return why the native engine cannot take a model; None if it can."""
     try:
         trace_model(type(model))
         _require_packable(model, model.initial_states())

@@ -88,7 +88,7 @@ def stop_loading() -> None:
 
 
 def tell(model: Model[Any]) -> Iterator[Told]:
-    """Say of the first states what every method answers: initial states first, level by level."""
+    """Return every method's answers in the first states: initial states first, level by level."""
     text, given = _answer(lambda: list(itertools.islice(model.initial_states(), STATES_MAX)))
     excluded, _ = _answer(model.ruled_out, read=set)  # an order of names has no part in it
     yield Told("", {"@init": _shown(text), "ruled_out()": _shown(excluded)})
@@ -147,7 +147,7 @@ def _calls(model: Model[Any], role: Role) -> Iterator[tuple[str, Callable[..., A
 def _answer(
     ask: Callable[..., Any], *states: Any, read: Callable[[Any], Any] = lambda answer: answer
 ) -> tuple[str, list[Any]]:
-    """Give what a method answers, or how it ends, as text; and the answer, if there is one."""
+    """Return what a method answers, or how it ends, as text; and the answer, if there is one."""
     try:
         answer = read(ask(*states))
         return text_of(answer), [answer]

@@ -37,7 +37,7 @@ def try_premises(model: Model[Any], states: Iterable[Any]) -> None:
 def untried(
     model: Model[Any], name: str, premises: Premises, looked_at: str, more: str
 ) -> str | None:
-    """Say that a property has a premise that was never seen to hold; None if there is none.
+    """Report a property's premise that was never seen to hold; None without one.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Properties(Generic[S]):
         return tuple(broken for broken in answers if broken)
 
     def is_final(self, state: S) -> bool:
-        """Tell whether nothing more needs to happen in a state."""
+        """Return whether nothing more needs to happen in a state."""
         return any(check.holds(state) for check in self.final)
 
 

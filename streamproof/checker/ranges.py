@@ -64,7 +64,7 @@ def _for_sort(model: Model[Any], sort: Sort) -> FindOutside | None:
 
 
 def bound(model: Model[Any], value: int | str) -> int:
-    """Give a bound's number at the model's size.
+    """Return a bound's number at the model's size.
 
     Raises
     ------

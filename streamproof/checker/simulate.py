@@ -96,7 +96,7 @@ class SimulationReport:
         return int(self.sample.tally.steps / seconds) if seconds > 0 else 0
 
     def finding(self, name: str) -> Finding:
-        """Give the finding of a name.
+        """Return the finding of a name.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class SimulationReport:
         return finding_named(self.findings, name)
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         tally = self.sample.tally
         return {
             "model": self.model,

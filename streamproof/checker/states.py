@@ -72,7 +72,7 @@ class States(Generic[S]):
 
 
 def changed_in_place(state: Any) -> ImpureModel:
-    """Say that a state is not any more what it was when it was found."""
+    """Return the error of a state that changed after it was found."""
     return ImpureModel(
         f"a state was changed in place, and is {show(state)} now: what it was before is lost to "
         "the search. Let each action give a new state, as by dataclasses.replace"

@@ -119,7 +119,7 @@ OnWalks: TypeAlias = Callable[[Tally], None]
 
 
 def key_of(seed: int, walk: int) -> int:
-    """Give the key of a walk's random numbers."""
+    """Return the key of a walk's random numbers."""
     return mix(mix(seed) + walk * GAMMA)
 
 
@@ -243,7 +243,7 @@ class Walker(Generic[S]):
         return self._here(*more)
 
     def sample(self, engine: str, tally: Tally, seconds: float, stopped: str | None) -> Sample:
-        """Give what was found; the arguments are those of an engine that may be another."""
+        """Return the findings; the arguments are those of an engine that may be another."""
         found = self.broken, self._number, self._path
         return Sample(engine, tally, seconds, *found, self.witnesses, stopped)
 
@@ -327,7 +327,7 @@ class Walker(Generic[S]):
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Tell where something failed that is not an action, which tells it itself."""
+        """Add the place to a failure outside of actions, which report their own."""
         try:
             yield
         except (BrokenModel, WrongDefinition):

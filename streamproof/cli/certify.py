@@ -71,7 +71,7 @@ def _chosen(protocols: list[str] | None, *, everything: bool) -> list[str]:
 
 
 def _check(names: list[str], *, as_json: bool) -> ExitCode:
-    """Tell which certificates are not of what is there now."""
+    """Report the certificates that are not of the present code."""
     from streamproof.certification import basis_of, stale_parts
 
     stale = {name: stale_parts(name, basis_of(name)) for name in names}

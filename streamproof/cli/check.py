@@ -128,7 +128,7 @@ def print_counterexample(out: Console, verdict: Refuted) -> None:
 
 
 def print_others(out: Console, report: CheckReport, sized: Sized, shown: Refuted) -> None:
-    """Say how to see the runs that break other promises."""
+    """Print how to see the runs that break other promises."""
     for finding in report.findings:
         other = finding.verdict
         if isinstance(other, Refuted) and other.trace != shown.trace:
@@ -139,7 +139,7 @@ def print_others(out: Console, report: CheckReport, sized: Sized, shown: Refuted
 def resume_command(
     kept: Checkpoint | None, sized: Sized, *, safety: bool, symmetry: bool | None
 ) -> str:
-    """Give the command that goes on with the same search, if it is kept."""
+    """Return the command that goes on with the same search, if it is kept."""
     if kept is None:
         return ""
     flags = ["--safety"] if safety else []
@@ -150,7 +150,7 @@ def resume_command(
 
 
 def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str:
-    """Say where the search is kept, and which command goes on with it."""
+    """Describe where the search is kept, and which command goes on with it."""
     likes = ", which stand for all like them" if report.reduction else ""
     held = f"kept in {kept.directory}: {kept.states:,} states{likes}"
     if kept.failure is not None:
@@ -168,7 +168,7 @@ def about_checkpoint(kept: Checkpoint, report: CheckReport, command: str) -> str
 def to_json(
     report: CheckReport, sized: Sized, written: str | None, kept: Checkpoint | None
 ) -> Json:
-    """Give everything that `print_report` prints."""
+    """Return everything that `print_report` prints."""
     found = report.to_json()
     verdict = report.verdict
     command = replay_command(verdict.trace, sized) if isinstance(verdict, Refuted) else None

@@ -49,7 +49,7 @@ class Group(TyperGroup):
     """Several commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Give the parameters; Typer calls it for each help, and to parse."""
+        """Return the parameters; Typer calls it for each help, and to parse."""
         return _as_read(super().get_params(ctx))
 
 
@@ -57,7 +57,7 @@ class Command(TyperCommand):
     """A command; where an argument is missing, it says what can be given."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Give the parameters; Typer calls it for each help, and to parse."""
+        """Return the parameters; Typer calls it for each help, and to parse."""
         return _as_read(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -96,7 +96,7 @@ def _refuse_urls(asked: Mapping[str, Any]) -> None:
 
 
 def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) -> None:
-    """Say what was wrong, and show the way to it where a model failed in some state.
+    """Print what was wrong, and the path to it where a model failed in some state.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def forecast(
     *,
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Say how many states, how much memory and how long, from searches of smaller sizes.
+    """Estimate states, memory and time from searches of smaller sizes.
 
     Each size is searched up to --states-max states. Liveness is not part of the forecast.
     """
@@ -67,7 +67,7 @@ def forecast(
 
 
 def to_json(found: Forecast, sized: Sized, memory_mb: int) -> Json:
-    """Give everything that `print_forecast` prints."""
+    """Return everything that `print_forecast` prints."""
     multipliers = found.multipliers
     return {
         **sized.to_json(),
@@ -163,7 +163,7 @@ def _duration(fast: float, slow: float) -> str:
 
 
 def _sources(found: Forecast) -> str:
-    """Say what each kind of evidence points to, and which one there is none of."""
+    """Describe what each kind of evidence points to, and which one there is none of."""
     smaller, levels = (
         f"{one.value:,.0f} ({_span(one)})" if one else "nothing certain"
         for one in (found.from_smaller, found.from_levels)
@@ -172,7 +172,7 @@ def _sources(found: Forecast) -> str:
 
 
 def _memory(found: Forecast, memory_mb: int) -> Json:
-    """Give the memory of all states; `fits` is None where the estimate leaves it open."""
+    """Return the memory of all states; `fits` is None where the estimate leaves it open."""
     told: Json = {"allowed_mb": memory_mb, "bytes_per_state": found.cost.bytes_per_state}
     if found.states is None:
         return told | {"expected_mb": None, "fits": None}

@@ -56,5 +56,5 @@ def write_html(
 
 
 def _drawing(text: str) -> str:
-    """Give an SVG file's drawing, without what stands before it in a file."""
+    """Return an SVG file's drawing, without what stands before it in a file."""
     return text[text.index("<svg") :]

@@ -85,7 +85,7 @@ def mttf(
 
 
 def row_of(cluster: Cluster) -> Json:
-    """Give the years until failure of a cluster, exact and estimated."""
+    """Return the years until failure of a cluster, exact and estimated."""
     from streamproof import mttf as chains
 
     dataflow, pairs = chains.of_dataflow_pair(cluster), chains.of_partition_pairs(cluster)

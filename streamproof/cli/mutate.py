@@ -91,7 +91,7 @@ def print_mutants(report: MutationReport) -> None:
 
 
 def _how_to_list_mutants(file: ModelFile) -> str:
-    """Say where mutants are listed, with a list of one that is named after the model."""
+    """Describe where mutants are listed, with a list of one that is named after the model."""
     model = file.main.__name__
     size = next(iter(file.main.sizes.values()), {})
     killers = [method.name for role in STATED for method in file.main.methods(role)]

@@ -172,7 +172,7 @@ class OutputRefused(StreamproofError, FileExistsError):
     """A file that a command was to write is there already, or cannot be made."""
 
     def __str__(self) -> str:
-        """Give the message, without an error number."""
+        """Return the message, without an error number."""
         return str(self.args[0])
 
 
@@ -239,7 +239,7 @@ def chosen(target: str, size: str, settings: list[str] | None) -> Sized:
 def checkpoint_of(
     checkpoint: Path | None, resume: Path | None, seconds: float
 ) -> Checkpoint | None:
-    """Say where a search is kept; None if nowhere.
+    """Return where a search is kept; None if nowhere.
 
     Raises
     ------
@@ -266,6 +266,6 @@ def limits_of(states_max: int | None, depth_max: int | None, memory: int | None)
 
 
 def replay_command(trace: Trace, sized: Sized) -> str:
-    """Give the command that runs a trace again."""
+    """Return the command that runs a trace again."""
     target, _, size = sized.options.partition(" ")
     return f"streamproof replay {target} {trace.key} {size}".rstrip()

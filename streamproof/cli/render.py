@@ -51,12 +51,12 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """Give the console for results."""
+    """Return the console for results."""
     return _Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
 
 def error_console() -> Console:
-    """Give the console for errors and progress, which must not mix with results in a pipe."""
+    """Return the console for errors and progress, which must not mix with results in a pipe."""
     wide = None if sys.stderr.isatty() else PIPED_WIDTH
     return _Console(stderr=True, width=wide, highlight=False)
 
@@ -96,7 +96,7 @@ def print_findings(out: Console, findings: tuple[Finding, ...]) -> None:
 
 
 def remark_on(verdict: Verdict) -> str:
-    """Say why a verdict is what it is; nothing for a green one."""
+    """Describe why a verdict is what it is; nothing for a green one."""
     match verdict:
         case Undetermined(reasons):
             return "; ".join(reasons)
@@ -163,7 +163,7 @@ def progress_line() -> Iterator[OnProgress]:
 
 
 def line_of(progress: Progress, meter: Meter, memory_mb_now: int) -> str:
-    """Say how far a search is, in one line of at most 100 columns."""
+    """Describe how far a search is, in one line of at most 100 columns."""
     if progress.deciding:
         states = f"{short(progress.distinct)} distinct"
         return f"{states}, deciding {progress.deciding}, {memory_mb_now:,} MiB"
@@ -214,7 +214,7 @@ def duration(seconds: float) -> str:
 
 
 def about_translation(report: TranslationReport) -> str:
-    """Say on how much a traced form was compared with the code."""
+    """Return on how much a traced form was compared with the code."""
     return (
         f"the traced form is what the code does: {report.compared:,} comparisons, "
         f"{report.outcomes:,} outcomes of conditions and paths ({report.impossible:,} more are "
@@ -223,7 +223,7 @@ def about_translation(report: TranslationReport) -> str:
 
 
 def about_this_process(reason: str) -> str:
-    """Say that a model may answer otherwise in another process, and why nobody has looked."""
+    """Report that a model may answer otherwise in another process, and why nobody has looked."""
     return (
         f"not compared with other processes: {reason}. A verdict that depends on the hash of a "
         "text or the order of a set would not be noticed"

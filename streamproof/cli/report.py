@@ -32,7 +32,7 @@ class Row:
 
 
 def rows_of(report: ProtocolReport) -> list[Row]:
-    """Give a protocol's lines: each exploration, its mutants, its proof, and its traced form."""
+    """Return a protocol's lines: each exploration, its mutants, its proof, and its traced form."""
     name = report.protocol
     rows = []
     for model, size, found in report.checks:

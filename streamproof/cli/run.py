@@ -128,7 +128,7 @@ def run(
 def copy_command(
     file: str, options: Sequence[str], pair: Pair, copy: Copy, log: Path | None = None
 ) -> list[str]:
-    """Give the command line that runs one copy of a pair of a pipeline's file.
+    """Return the command line that runs one copy of a pair of a pipeline's file.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def simulate(
 
 
 def to_json(report: SimulationReport, sized: Sized, written: str | None) -> Json:
-    """Give everything that `print_report` prints."""
+    """Return everything that `print_report` prints."""
     verdict = report.verdict
     command = replay_command(verdict.trace, sized) if isinstance(verdict, Refuted) else None
     return {**sized.to_json(), **report.to_json(), "replay": command, "pytest": written}
@@ -155,7 +155,7 @@ def _walks_line() -> Iterator[OnWalks]:
 
 
 def line_of(tally: Tally, meter: Meter) -> str:
-    """Say how far walks are, in one line."""
+    """Describe how far walks are, in one line."""
     return (
         f"{tally.walks:,} walks, {tally.steps:,} steps, {meter.rate(tally.steps):,} steps a second"
     )

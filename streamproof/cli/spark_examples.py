@@ -86,7 +86,7 @@ class SparkExample:
         return {**found, "equal": bool(found.get("equal")) and code == ExitCode.GREEN}
 
     def row(self, ran: Json) -> Row:
-        """Give its line of the table; `ran` is what its --json prints, or why it says nothing."""
+        """Return its line of the table; `ran` is what its --json prints, or why it says nothing."""
         if "absent" in ran:
             return Row(self.name, self.what, "SKIPPED", "dim", "", None, str(ran["absent"]))
         if "missing" in ran:
@@ -127,7 +127,7 @@ EXAMPLES = (
 
 
 def _wrong(ran: Json) -> str:
-    """Say what an example has found wrong: it tells a reason, or a number of rows."""
+    """Describe an example's fault: it reports a reason, or a number of rows."""
     wrong = ran.get("wrong")
     if isinstance(wrong, str):
         return wrong
@@ -135,7 +135,7 @@ def _wrong(ran: Json) -> str:
 
 
 def outcome(ran: Json) -> ExitCode:
-    """Say what an example's result means: one that did not run is not known to be right.
+    """Return what an example's result means: one that did not run is not known to be right.
 
     One that this installation does not have is nothing that the command claims.
     """

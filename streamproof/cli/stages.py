@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stage_line() -> Iterator[OnStage]:
-    """Tell of each stage as it begins."""
+    """Report each stage as it begins."""
     console = error_console()
     began = time.monotonic()
     if not sys.stderr.isatty():

@@ -16,7 +16,7 @@ _COLOURS = {"PRIMARY": "green", "IN_SYNC": "green", "SILENT": "red", "STOPPED": 
 
 
 def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
-    """Tell which copy of each pair delivers, which could take over, and what they still lack.
+    """Report which copy of each pair is the primary, which could take over, and what is missing.
 
     It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
     something does not run.

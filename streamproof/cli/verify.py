@@ -149,7 +149,7 @@ def overall(reports: list[ProtocolReport], ran: Mapping[str, Json]) -> ExitCode:
 
 
 def summary(code: ExitCode) -> Text:
-    """Say in a line whether all of it holds."""
+    """Summarise in one line whether all of it holds."""
     if code is ExitCode.GREEN:
         return Text("everything that is claimed holds", "bold green")
     return Text("NOT everything holds", "bold red")

@@ -102,7 +102,7 @@ def _heads(node: Definition) -> Iterator[ast.expr]:
 
 
 def _calls_it(decorator: ast.expr, module: ModuleType, is_own: IsOwn) -> bool:
-    """Tell whether a decorator of a user gets a definition, which it may call at once."""
+    """Return whether a decorator of a user gets a definition, which it may call at once."""
     made = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(made, ast.Lambda) or _is_users(value_named(made, module), is_own)
 
@@ -160,7 +160,7 @@ def _call_acts(node: ast.Call, module: ModuleType, is_own: IsOwn) -> bool:
 
 
 def _is_of_tools(called: ast.expr, module: ModuleType) -> bool:
-    """Tell whether something called is of a library that keeps what it is given."""
+    """Return whether something called is of a library that keeps what it is given."""
     while isinstance(called, ast.Attribute):
         called = called.value
     root = value_named(called, module)
@@ -189,7 +189,7 @@ def _is_function(value: Any, is_own: IsOwn) -> bool:
 
 
 def _is_users(value: Any, is_own: IsOwn) -> bool:
-    """Tell whether a function or class is a user's, and none that asks models, as scripts do."""
+    """Return whether a function or class is a user's, and none that asks models, as scripts do."""
     if isinstance(value, FunctionType) and asks_models(value.__code__):
         return False
     name = getattr(value, "__module__", None)
@@ -198,7 +198,7 @@ def _is_users(value: Any, is_own: IsOwn) -> bool:
 
 
 def value_named(node: ast.expr, module: ModuleType) -> Any:
-    """Give what a name in a file stands for, or an attribute of that; None if it is no such."""
+    """Return what a name in a file stands for, or an attribute of that; None if it is no such."""
     if isinstance(node, ast.Name):
         return vars(module).get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):

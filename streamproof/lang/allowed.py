@@ -75,12 +75,12 @@ _OTHERWISE = (
 
 
 def remedy_for(name: str, module: str) -> str:
-    """Say what to write instead of something that is refused."""
+    """Describe what to write instead of something that is refused."""
     return _MODULES.get(module.partition(".")[0]) or _REMEDIES.get(name, _OTHERWISE)
 
 
 def is_allowed_builtin(value: Any) -> bool:
-    """Tell whether a function, method or class written in C may be used."""
+    """Return whether a function, method or class written in C may be used."""
     name = getattr(value, "__name__", "")
     if name in _BUILTINS and getattr(builtins, name, None) is value:
         return True
@@ -93,11 +93,11 @@ def is_allowed_builtin(value: Any) -> bool:
 
 
 def is_allowed_in_library(module: str, name: str) -> bool:
-    """Tell whether a function or class of the standard library may be used."""
+    """Return whether a function or class of the standard library may be used."""
     plain = module.removeprefix("_")  # written in C
     return name in _LIBRARY.get(plain, ()) or name in _LIBRARY.get(module, ())
 
 
 def is_library_that_asks(module: str) -> bool:
-    """Tell whether Python functions of a library module may run."""
+    """Return whether Python functions of a library module may run."""
     return module in _CALLED or module.startswith(("_pytest.", "pluggy."))

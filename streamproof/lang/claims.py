@@ -35,5 +35,5 @@ def claim_text(broken: AssertionError) -> str:
 
 
 def claim_function(text: str) -> str:
-    """Give the function in which a claim stands that `claim_text` named."""
+    """Return the function in which a claim stands that `claim_text` named."""
     return text.partition(", line ")[0]

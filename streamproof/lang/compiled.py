@@ -13,12 +13,12 @@ _HEAP_TYPE = 1 << 9
 
 
 def is_compiled(cls: type) -> bool:
-    """Tell whether a class, or one that it is derived from, is of a library written in C."""
+    """Return whether a class, or one that it is derived from, is of a library written in C."""
     return any(_is_written_in_c(base) for base in cls.__mro__)
 
 
 def is_made_by_running(cls: type) -> bool:
-    """Tell whether a class was made while Python ran, as those are that are written in Python."""
+    """Return whether a class was made while Python ran, as those are that are written in Python."""
     return bool(cls.__flags__ & _HEAP_TYPE)
 
 

@@ -40,13 +40,13 @@ name_of: Callable[[type[Any]], str] = vars(type)["__qualname__"].__get__
 
 
 def defined_by(cls: type[Any], name: str) -> Any:
-    """Give what a class has under a name, of its own or inherited; None if it has nothing."""
+    """Return what a class has under a name, of its own or inherited; None if it has nothing."""
     return next((vars_of(base)[name] for base in mro_of(cls) if name in vars_of(base)), None)
 
 
 @functools.cache
 def is_written_in_c(cls: Any) -> bool:
-    """Tell whether a class was made by C code, so that its objects may hold more than attributes.
+    """Return whether a class was made by C code, so that its objects may hold more than attributes.
 
     That are neither `object` nor `Generic`, whose objects hold nothing.
     """
@@ -68,13 +68,13 @@ def _bases_of(cls: Any) -> Iterator[Any]:
 
 @functools.cache
 def built_on(cls: Any) -> type[Any] | None:
-    """Give the class written in C that a class is, or derives from; None if there is none."""
+    """Return the class written in C that a class is, or derives from; None if there is none."""
     return next((base for base in _bases_of(cls) if is_written_in_c(base)), None)
 
 
 @functools.cache
 def dict_getter(cls: Any) -> Callable[[Any], dict[str, Any]] | None:
-    """Give how the attributes of a class's objects are read; None if they have no `__dict__`."""
+    """Return how the attributes of a class's objects are read; None if they have no `__dict__`."""
     if not _dictoffset(cls):
         return None
     for base in mro_of(cls):
@@ -91,7 +91,7 @@ def _dict_in_state(value: Any) -> dict[str, Any]:
 
 
 def attribute_of(value: Any, name: str) -> Any:
-    """Give an attribute that Python keeps in an object; None if it keeps none of this name."""
+    """Return an attribute that Python keeps in an object; None if it keeps none of this name."""
     cls: Any = type(value)
     slot = defined_by(cls, name)
     if type(slot) is MemberDescriptorType:
@@ -101,7 +101,7 @@ def attribute_of(value: Any, name: str) -> Any:
 
 
 def is_set(get: Callable[[Any], Any], value: Any) -> bool:
-    """Tell whether a slot holds something."""
+    """Return whether a slot holds something."""
     try:
         get(value)
     except AttributeError:
@@ -208,7 +208,7 @@ def kept_in_c(value: Any, base: Any) -> Iterator[Any]:
 
 
 def _copied(value: Any, base: Any) -> list[Any]:
-    """Give what another object would be made of that is to be the same."""
+    """Return what another object would be made of that is to be the same."""
     cls: Any = type(value)
     if str(base.__module__).partition(".")[0] not in _OF_PYTHON:
         return []
@@ -223,7 +223,7 @@ def _copied(value: Any, base: Any) -> list[Any]:
 
 
 def _known_of(value: Any) -> set[int]:
-    """Give the numbers of what the collector of garbage sees, and is listed otherwise."""
+    """Return the numbers of what the collector of garbage sees, and is listed otherwise."""
     cls: Any = type(value)
     seen = {id(base) for base in mro_of(cls)}
     if get := dict_getter(cls):
@@ -236,7 +236,7 @@ def _known_of(value: Any) -> set[int]:
 
 
 def _said(value: Any, base: Any) -> list[Any]:
-    """Give the text of an object that holds no other, without its place in memory."""
+    """Return the text of an object that holds no other, without its place in memory."""
     say = defined_by(base, "__repr__")
     if say is not object.__repr__:
         with suppress(Exception):
@@ -245,7 +245,7 @@ def _said(value: Any, base: Any) -> list[Any]:
 
 
 def remembered_by(cache: Any) -> list[tuple[Any, Any]]:
-    """Give what a function of `functools.cache` was asked, and what it remembers of it."""
+    """Return what a function of `functools.cache` was asked, and what it remembers of it."""
     parts, own = gc.get_referents(cache), vars(cache)
     tables = [part for part in parts if type(part) is dict and part is not own]
     pairs = [pair for table in tables for pair in dict.items(table)]

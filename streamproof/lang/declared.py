@@ -73,7 +73,7 @@ def _show_defined(cls: type[Any], constants: tuple[type, ...]) -> Iterator[str]:
 
 
 def _is_written(function: FunctionType, cls: type[Any]) -> bool:
-    """Tell a method that stands in the file from one that a dataclass has made."""
+    """Return a method that stands in the file from one that a dataclass has made."""
     home = sys.modules.get(cls.__module__)
     return function.__code__.co_filename == getattr(home, "__file__", None)
 

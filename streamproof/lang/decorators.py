@@ -23,7 +23,7 @@ KNOWN_DECORATORS = (
 
 
 def is_known_decorator(value: Any) -> bool:
-    """Tell whether a decorator is of Python's library or of the language."""
+    """Return whether a decorator is of Python's library or of the language."""
     if isinstance(value, FunctionType) and origin_of(value.__code__) is Origin.LANGUAGE:
         return True
     return any(value is known for known in KNOWN_DECORATORS)

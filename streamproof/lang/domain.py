@@ -26,7 +26,7 @@ class Element:
     _members: ClassVar[dict[tuple[type, int], Element]] = {}
 
     def __new__(cls, index: int) -> Self:
-        """Give the element of this number."""
+        """Return the element of this number."""
         # One object per element, so that equality is identity: the engines compare them often.
         key = (cls, index)
         if key not in Element._members:

@@ -111,7 +111,7 @@ def bindings(variables: tuple[Var, ...], world: World) -> Iterator[dict[Var, Any
 
 
 def enabled(command: Command, world: World, bound: Mapping[Var, Any]) -> bool:
-    """Tell whether a command's guard holds."""
+    """Return whether a command's guard holds."""
     return all(evaluate(part, world, bound) for part in command.guard)
 
 

@@ -250,7 +250,7 @@ def _given(expr: Expr, true: Expr, false: Expr) -> Expr:
 
 
 def _remainder(operator: str, whole: Expr, part: Expr) -> Expr | None:
-    """Give x if `whole` is `x or part` (or `x and part`)."""
+    """Return x if `whole` is `x or part` (or `x and part`)."""
     if not (isinstance(whole, Apply) and whole.operator == operator):
         return None
     same = isinstance(part, Apply) and part.operator == operator

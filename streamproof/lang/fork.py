@@ -81,7 +81,7 @@ _fresh = itertools.count()
 
 
 def fresh_name() -> str:
-    """Give a variable name that no source text can contain."""
+    """Return a variable name that no source text can contain."""
     return f"%{next(_fresh)}"
 
 
@@ -265,6 +265,6 @@ def _run_once(function: Callable[[], Any], name: str) -> tuple[Ending, Any]:
 
 
 def _is_claim(broken: AssertionError) -> bool:
-    """Tell a claim of the user from one that streamproof makes about itself."""
+    """Return a claim of the user from one that streamproof makes about itself."""
     *_, (frame, _) = traceback.walk_tb(broken.__traceback__)
     return origin_of(frame.f_code) is not Origin.LANGUAGE

@@ -13,7 +13,7 @@ RUNS_A_PATH = "_run_once"
 
 
 def is_guarded(frame: FrameType | None) -> bool:
-    """Tell whether what is traced, from a frame outwards, is inside of a `try` or a `with`."""
+    """Return whether what is traced, from a frame outwards, is inside of a `try` or a `with`."""
     found = False
     while frame is not None:
         if is_users(frame):

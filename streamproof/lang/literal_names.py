@@ -13,7 +13,7 @@ _ASKING = ("getattr", "hasattr")
 
 @functools.cache
 def asks_by_literal_names(code: CodeType) -> bool:
-    """Tell whether no `getattr` or `hasattr` of a function can ask for a special name."""
+    """Return whether no `getattr` or `hasattr` of a function can ask for a special name."""
     tree = parsed(code.co_filename)
     lines = [line for line, *_ in code.co_positions() if line is not None]
     if tree is None or not lines:
@@ -32,7 +32,7 @@ def asks_by_literal_names(code: CodeType) -> bool:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    """Tell whether a name stands there, or begins in a way that no special one does."""
+    """Return whether a name stands there, or begins in a way that no special one does."""
     match node:
         case ast.Constant(str(text)):
             return not text.startswith("__")

@@ -271,7 +271,7 @@ def _classes(values: Iterable[Any]) -> set[type]:
 
 
 def _about_attributes(code: CodeType, uses: list[Use]) -> Iterator[Doubt]:
-    """Tell of names that are made up while code runs: they may be special ones."""
+    """Report names that are made up while code runs: they may be special ones."""
     asks = [use for use in uses if _asks_by_name(use.value)]
     if asks and not asks_by_literal_names(code):
         what = f"it calls {asks[0].name} with a name that may be a special one"
@@ -283,7 +283,7 @@ def _asks_by_name(value: Any) -> bool:
 
 
 def _doubt_about(use: Use) -> Doubt | None:
-    """Say what is doubtful about a value, or about something that it holds."""
+    """Return what is doubtful about a value, or about something that it holds."""
     if _asks_by_name(use.value) or use.name in _MAKING:
         return None  # which is asked of the call
     for part in use.parts:
@@ -328,7 +328,7 @@ def _doubt_about_class(use: Use, cls: type) -> Doubt | None:
 
 
 def _asks_for_classes(cls: type) -> bool:
-    """Tell whether `isinstance` with a class asks a value for its class, and for nothing more."""
+    """Return whether `isinstance` with a class asks a value for its class, and for nothing more."""
     hooks = any("__subclasshook__" in vars(base) for base in cls.__mro__ if base is not object)
     return type(cls) is type or isinstance(cls, EnumType) or (type(cls) is ABCMeta and not hooks)
 

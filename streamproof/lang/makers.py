@@ -61,7 +61,7 @@ def makers_of(cls: Any) -> tuple[FunctionType, ...]:
 
 
 def is_made_plainly(cls: Any) -> bool:
-    """Tell whether plain statements with known decorators make all that a model names.
+    """Return whether plain statements with known decorators make all that a model names.
 
     A hook, a metaclass or a decorator of a user may make it otherwise than the statements say.
     """
@@ -292,12 +292,12 @@ class _Makers:
 
 
 def _is_users(value: Any) -> bool:
-    """Tell whether a function is of a user, or not known."""
+    """Return whether a function is of a user, or not known."""
     if not isinstance(value, FunctionType):
         return value is None
     return origin_of(value.__code__) is Origin.USER and not _is_of_a_tool(value)
 
 
 def _is_of_a_tool(value: Any) -> bool:
-    """Tell whether a function is one that asks models, as scripts do, and makes none."""
+    """Return whether a function is one that asks models, as scripts do, and makes none."""
     return isinstance(value, FunctionType) and asks_models(value.__code__)

@@ -28,7 +28,7 @@ class Map(Generic[K, V]):
 
     @staticmethod
     def fill(*domains_and_value: Any) -> Map[Any, Any]:
-        """Give every key the same value: ``Map.fill(processes, processes, 0)``."""
+        """Map every key to the same value: ``Map.fill(processes, processes, 0)``."""
         *domains, value = domains_and_value
         return Map.build(*domains, lambda *_: value)
 
@@ -54,7 +54,7 @@ class Map(Generic[K, V]):
             raise self._unknown(key) from None
 
     def set(self, key: K, value: V) -> Map[K, V]:
-        """Give a map that differs at one key."""
+        """Return a map that differs at one key."""
         try:
             index = self._space.position[key]
         except KeyError:
@@ -142,7 +142,7 @@ def domains_of(arguments: list[Any]) -> tuple[Domain[Any], ...]:
 
 
 def is_open(domains: tuple[Domain[Any], ...]) -> bool:
-    """Tell whether the domains' sizes were left open, which only the tracer does."""
+    """Return whether the domains' sizes were left open, which only the tracer does."""
     unsized = [domain for domain in domains if domain.is_open]
     if unsized and len(unsized) < len(domains):
         raise unsized[0].mixture(domains)

@@ -58,18 +58,18 @@ def marked_in(value: Any) -> Iterator[tuple[Any, bool]]:
 
 
 def place_of(function: Any) -> str:
-    """Say in which file and line a function stands; empty for what is none."""
+    """Return the file and line of a function; empty for anything else."""
     code = getattr(function, "__code__", None) if isinstance(function, FunctionType) else None
     return f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
 
 
 def is_model(cls: type) -> bool:
-    """Tell whether a class is a model, or `Model` itself."""
+    """Return whether a class is a model, or `Model` itself."""
     return any(OF_MODEL in vars(base) for base in cls.__mro__)
 
 
 def is_in_its_model(function: Any) -> bool:
-    """Tell whether a function stands under its name in the class in which it was written."""
+    """Return whether a function stands under its name in the class in which it was written."""
     owner: Any = sys.modules.get(getattr(function, "__module__", None) or "")
     *path, name = getattr(function, "__qualname__", "").split(".")
     for part in path:
@@ -96,7 +96,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _is_of_a_library(cls: type) -> bool:
-    """Tell whether a class is of Python's library, as it says, or of the language."""
+    """Return whether a class is of Python's library, as it says, or of the language."""
     name = cls.__module__
     if not isinstance(name, str) or cls is object:
         return True

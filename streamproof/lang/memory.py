@@ -50,7 +50,7 @@ class Memory:
             waiting.extend(inside)
 
     def changed(self) -> tuple[str, Place | None] | None:
-        """Tell what is no longer what it was, and where it is used; None if there is nothing.
+        """Return what is no longer what it was, and where it is used; None if there is nothing.
 
         What a `cached_property` has kept is forgotten: it may hold on this path alone.
         """

@@ -28,7 +28,7 @@ def note_trees(code: CodeType, trees: list[ast.AST]) -> None:
 
 
 def trees_of(code: CodeType) -> list[ast.AST]:
-    """Give the source of a function; none if its file is not there."""
+    """Return the source of a function; none if its file is not there."""
     if id(code) in _noted:
         return _noted[id(code)][1]
     return _functions_in(code.co_filename).get(code.co_firstlineno, [])
@@ -48,7 +48,7 @@ def _functions_in(path: str) -> dict[int, list[ast.AST]]:
 
 
 def parents_in(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    """Give for each node below another the one that it stands in."""
+    """Return for each node below another the one that it stands in."""
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
@@ -84,12 +84,12 @@ class Named:
                 return
 
     def any(self, node: ast.AST | None, is_so: Callable[[Any], bool]) -> bool:
-        """Tell whether an expression may stand for a value that is so."""
+        """Return whether an expression may stand for a value that is so."""
         return any(map(is_so, self.values(node)))
 
 
 def _attribute(owner: Any, name: str) -> Iterator[Any]:
-    """Give an attribute as it is kept, without asking a property."""
+    """Yield an attribute as it is kept, without asking a property."""
     if isinstance(owner, ModuleType):
         if name in vars(owner):
             yield vars(owner)[name]

@@ -68,7 +68,7 @@ FALSE: Expr = Const(False, BOOL)
 
 
 def height(expr: Expr) -> int:
-    """Tell how deep quantifiers are nested."""
+    """Return the depth of nested quantifiers."""
     match expr:
         case Const() | Var():
             return 0
@@ -83,7 +83,7 @@ def height(expr: Expr) -> int:
 
 
 def depth(expr: Expr) -> int:
-    """Tell how many operators stand in one another."""
+    """Return the depth of nested operators."""
     if isinstance(expr, Const | Var):
         return 0
     try:

@@ -63,6 +63,6 @@ _REFLECTED = {
 
 
 def symbols(name: str) -> tuple[str, ...]:
-    """Give the special methods of an operation: of the left operand, and of the right one."""
+    """Return the special methods of an operation: of the left operand, and of the right one."""
     reflected = (f"__r{name}__",) if name in _REFLECTED else ()
     return (f"__{name}__", *reflected)

@@ -34,7 +34,7 @@ class Origin(Enum):
 
 
 def origin_of(code: CodeType) -> Origin:
-    """Tell whose code it is, by its file."""
+    """Return whose code it is, by its file."""
     origin = _origin_of_file(code.co_filename)
     if origin is Origin.GENERATED and not _is_generated(code):
         return Origin.USER  # who typed it, or made it of text
@@ -69,7 +69,7 @@ def is_aside(filename: str) -> bool:
 
 
 def runs_aside(frame: FrameType | None) -> bool:
-    """Tell whether a frame belongs to pytest or to an import, and to nothing that is traced."""
+    """Return whether a frame belongs to pytest or to an import, and to nothing that is traced."""
     while frame is not None and origin_of(frame.f_code) is Origin.LANGUAGE:
         frame = frame.f_back
     while frame is not None and origin_of(frame.f_code) is not Origin.LANGUAGE:
@@ -80,7 +80,7 @@ def runs_aside(frame: FrameType | None) -> bool:
 
 
 def is_users(frame: FrameType) -> bool:
-    """Tell whether a frame runs a user's code."""
+    """Return whether a frame runs a user's code."""
     return origin_of(frame.f_code) is Origin.USER
 
 
@@ -92,7 +92,7 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
 
 
 def is_plain_dataclass(cls: type, method: str) -> bool:
-    """Tell whether a method of a record is the one that `dataclasses` generates."""
+    """Return whether a method of a record is the one that `dataclasses` generates."""
     code = getattr(getattr(cls, method, None), "__code__", None)
     return code is not None and origin_of(code) is Origin.GENERATED
 
@@ -104,12 +104,12 @@ def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
 
 
 def asks_models(code: CodeType) -> bool:
-    """Tell whether code is streamproof's, and asks what models answer: no model is made of it."""
+    """Return whether code is streamproof's, and asks what models answer: no model is made of it."""
     return _is_of_a_tool(code.co_filename)
 
 
 def is_of_tools(module: ModuleType) -> bool:
-    """Tell whether a module is streamproof's, and asks models; the language itself is none."""
+    """Return whether a module is streamproof's, and asks models; the language itself is none."""
     file = getattr(module, "__file__", None) or ""
     return _is_of_a_tool(file) or Path(file).parent == Path(_HERE)
 

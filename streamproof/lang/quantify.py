@@ -17,7 +17,7 @@ from streamproof.lang.map import domains_of, is_open
 
 
 def forall(*domains_and_claim: Any) -> bool:
-    """Tell whether a claim holds for every element: ``forall(processes, lambda p: ...)``.
+    """Return whether a claim holds for every element: ``forall(processes, lambda p: ...)``.
 
     Over several domains, or a map's keys, the function takes one argument for each:
     ``forall(sent, lambda p, q: received[p, q] <= sent[p, q])``.
@@ -31,7 +31,7 @@ def forall(*domains_and_claim: Any) -> bool:
 
 
 def exists(*domains_and_claim: Any) -> bool:
-    """Tell whether a claim holds for some element."""
+    """Return whether a claim holds for some element."""
     *arguments, claim = domains_and_claim
     domains = domains_of(arguments)
     if is_open(domains):
@@ -79,7 +79,7 @@ def _known() -> tuple[dict[tuple[int, int], Site], dict[tuple[int, int, int], Si
 
 
 def site_at(code: CodeType, offset: int) -> Site:
-    """Give the place of an instruction, which is the same for all of one call."""
+    """Return the place of an instruction, which is the same for all of one call."""
     sites, places = _known()
     key = (id(code), offset)
     found = sites.get(key)
@@ -102,7 +102,7 @@ _asked: ContextVar[str] = ContextVar("asked", default="")
 
 @contextmanager
 def observing_premises(observer: Observer) -> Iterator[None]:
-    """Tell an observer of every premise while this lasts."""
+    """Report every premise to an observer while the context lasts."""
     token = _observer.set(observer)
     try:
         yield
@@ -151,7 +151,7 @@ def note_premise(name: str, site: Site, held: bool) -> None:
 
 
 def has_held(name: str, site: Site) -> bool:
-    """Tell whether a premise is known to hold somewhere; also if nobody wants to know."""
+    """Return whether a premise is known to hold somewhere; also if nobody wants to know."""
     premises = _premises.get()
     return premises is None or premises.get((name, site), False)
 
@@ -162,7 +162,7 @@ def _values(domains: tuple[Any, ...], claim: Any) -> Iterator[Any]:
 
 
 def _also_asked(values: Iterator[Any], decided: bool) -> bool:
-    """Give what is decided; while premises are looked for, ask the other elements for theirs.
+    """Return the verdict; while premises are looked for, ask the other elements for theirs.
 
     Which element comes first is no part of what a quantifier says: an engine that knows no order,
     or takes processes for each other, would see other premises.

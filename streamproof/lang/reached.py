@@ -129,7 +129,7 @@ class Reader:
         yield from self.follow_classes()
 
     def is_own(self, code: CodeType) -> bool:
-        """Tell whether code is a user's, and of no other package than the model's."""
+        """Return whether code is a user's, and of no other package than the model's."""
         if origin_of(code) is not Origin.USER or asks_models(code):
             return False
         return _package(code.co_filename) in self.packages
@@ -256,7 +256,7 @@ def unwrapped(value: Any) -> list[Any]:
 
 
 def _is_users(name: str, names: Mapping[str, Any]) -> bool:
-    """Tell whether a name stands for something, and is not pytest's own, which an `assert` has."""
+    """Return whether a name stands for something other than pytest's own, as an `assert` has."""
     return name in names and not name.startswith("@py")
 
 
@@ -287,20 +287,20 @@ def kept_in(value: Any) -> Iterator[Any]:
 
 
 def is_special(name: str) -> bool:
-    """Tell whether Python calls a method of this name by itself."""
+    """Return whether Python calls a method of this name by itself."""
     return name.startswith("__") and name.endswith("__")
 
 
 @functools.cache
 def packages_of(cls: Any) -> frozenset[str]:
-    """Give the packages whose code is looked into: the model's, ours, and what is in none."""
+    """Return the packages whose code is looked into: the model's, ours, and what is in none."""
     own = (package_of(base.__module__) for base in cls.__mro__)
     return frozenset({"", _package(__file__), *(package for package in own if package is not None)})
 
 
 @functools.cache
 def package_of(module: str) -> str | None:
-    """Give the package of a user's module; None if it is of Python or of streamproof's language."""
+    """Return the package of a user's module; None for one of Python or streamproof's language."""
     top = module.partition(".")[0]
     is_pythons = top in sys.stdlib_module_names and top != "__main__"
     if is_pythons or module.startswith("streamproof.lang"):
@@ -309,7 +309,7 @@ def package_of(module: str) -> str | None:
 
 
 def _package(path: str) -> str:
-    """Give the directory of the installed package that a file is in; empty if it is in none."""
+    """Return the directory of the installed package that a file is in; empty if it is in none."""
     parts = Path(path).parts
     for number, part in enumerate(parts[:-1]):
         if part.endswith("-packages"):

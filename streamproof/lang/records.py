@@ -36,7 +36,7 @@ def changed_tuple(old: tuple[Any, ...], parts: Iterable[Any]) -> Any:
 
 
 def are_like_tuples(left: Any, right: Any) -> bool:
-    """Tell whether two values are tuples of one kind and length."""
+    """Return whether two values are tuples of one kind and length."""
     return isinstance(left, tuple) and type(left) is type(right) and len(left) == len(right)
 
 

@@ -72,13 +72,13 @@ def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
 
 
 def location_of(function: Callable[..., Any]) -> str:
-    """Give file and line of a function's definition."""
+    """Return file and line of a function's definition."""
     code = code_of(function)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else "unknown place"
 
 
 def code_of(function: Callable[..., Any]) -> CodeType | None:
-    """Give the code of a function, also where some of its arguments are given already."""
+    """Return the code of a function, also where some of its arguments are given already."""
     while isinstance(function, functools.partial):
         function = function.func
     code = getattr(function, "__code__", None)
@@ -86,7 +86,7 @@ def code_of(function: Callable[..., Any]) -> CodeType | None:
 
 
 def quantifiers_over(name: str) -> str:
-    """Say what is written instead of Python's words for all elements."""
+    """Describe what is written instead of Python's words for all elements."""
     return (
         f"Write forall({name}, lambda ...) instead of all(...), exists({name}, lambda ...) instead "
         f"of any(...), count({name}, lambda ...) instead of sum(1 for ... if ...)"

@@ -164,7 +164,7 @@ def _found_in(cls: Any) -> dict[str, _Marked]:
 
 @functools.cache
 def code_when_listed(cls: Any) -> Listed:
-    """Give what the classes of a model were when its methods were listed, which is done once."""
+    """Return the classes of a model as they were when its methods were listed, once."""
     return list_code(cls.__mro__)
 
 

@@ -102,7 +102,7 @@ _current: ContextVar[Run | None] = ContextVar("run", default=None)
 
 
 def current_run() -> Run | None:
-    """Give the innermost run, if there is one."""
+    """Return the innermost run, if there is one."""
     return _current.get()
 
 
@@ -117,7 +117,7 @@ def running(run: Run) -> Iterator[None]:
 
 
 def is_enum_test(condition: Expr) -> bool:
-    """Tell whether a condition asks if a value is a certain member of an `Enum`."""
+    """Return whether a condition asks if a value is a certain member of an `Enum`."""
     return (
         isinstance(condition, Apply)
         and condition.operator == "eq"

@@ -124,7 +124,7 @@ def _plain_class(expr: Expr) -> type:
 
 
 def _may_know_an_element(frame: FrameType) -> bool:
-    """Tell whether who asks for the class of an element only wants to know if it is a record."""
+    """Return whether who asks for the class of an element only wants to know if it is a record."""
     is_open = current_run() is None or origin_of(frame.f_code) is Origin.LANGUAGE
     return is_open or frame.f_globals.get("__name__") in ("copy", "dataclasses")
 
@@ -133,7 +133,7 @@ _OF_ANY = ("__class__", "__copy__", "__deepcopy__")
 
 
 def is_visible(name: str, depth: int = 2, public: tuple[str, ...] = ()) -> bool:
-    """Tell whether an attribute of a symbolic value may be seen.
+    """Return whether an attribute of a symbolic value may be seen.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def scalar(expr: Expr) -> Symbolic:
 
 
 def lift(value: object, sort: ScalarSort) -> Expr:
-    """Give the expression of a scalar, which must be of the sort.
+    """Return the expression of a scalar, which must be of the sort.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def lift(value: object, sort: ScalarSort) -> Expr:
 
 
 def is_symbolic(value: object) -> bool:
-    """Tell a symbolic scalar from a plain one, which `isinstance` takes it for."""
+    """Return a symbolic scalar from a plain one, which `isinstance` takes it for."""
     return issubclass(type(value), Symbolic)
 
 

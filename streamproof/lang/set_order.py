@@ -94,7 +94,7 @@ class _Finder:
                 self.boxes.add(name)
 
     def is_set(self, node: ast.expr) -> bool:
-        """Tell whether an expression may give a set whose order is not the same everywhere."""
+        """Return whether an expression may give a set whose order is not the same everywhere."""
         match node:
             case ast.Set(elements):
                 return not all(map(_is_number, elements))
@@ -114,7 +114,7 @@ class _Finder:
                 return self.named.any(node, _holds_order)
 
     def _makes_set(self, called: ast.expr) -> bool:
-        """Tell whether a function, Python's or a user's, gives a set."""
+        """Return whether a function, Python's or a user's, gives a set."""
         if self._called(called) in _MAKERS or self._gives_set(self._function(called)):
             return True
         if not isinstance(called, ast.Attribute) or called.attr not in _SET_METHODS:
@@ -122,7 +122,7 @@ class _Finder:
         return self.is_set(called.value) or self._called(called.value) in _MAKERS
 
     def _is_in_box(self, node: ast.expr) -> bool:
-        """Tell whether an entry of what a function has made may be a set."""
+        """Return whether an entry of what a function has made may be a set."""
         match node:
             case ast.Name(name):
                 return name in self.boxes
@@ -148,7 +148,7 @@ class _Finder:
         return ""
 
     def _gives_set(self, called: Any) -> bool:
-        """Tell whether a function of a user gives a set that it makes."""
+        """Return whether a function of a user gives a set that it makes."""
         if not isinstance(called, FunctionType) or origin_of(called.__code__) is not Origin.USER:
             return False
         code = called.__code__
@@ -187,7 +187,7 @@ class _Finder:
                 return False
 
     def _is_shown_by(self, called: ast.expr, place: int, call: ast.Call) -> bool:
-        """Tell whether a function lets the order of its argument at a place be seen."""
+        """Return whether a function lets the order of its argument at a place be seen."""
         if isinstance(called, ast.Attribute) and called.attr in _METHODS_THAT_SHOW:
             return True
         name = self._called(called) or (called.id if isinstance(called, ast.Name) else "")
@@ -205,7 +205,7 @@ class _Finder:
         return next(iter(self.named.values(called)), None)
 
     def _is_used_in(self, called: Any, name: str) -> bool:
-        """Tell whether a function of a user lets the order of the set decide that it is given."""
+        """Return whether a function of a user lets the order of the set decide that it is given."""
         if not isinstance(called, FunctionType) or origin_of(called.__code__) is not Origin.USER:
             return False
         code = called.__code__
@@ -216,20 +216,20 @@ class _Finder:
 
 
 def reads_text(tree: ast.AST) -> bool:
-    """Tell whether a function looks at a text that it has formatted."""
+    """Return whether a function looks at a text that it has formatted."""
     parents = parents_in(tree)
     return any(is_read(text, parents) for text in parents if isinstance(text, ast.JoinedStr))
 
 
 def is_read(text: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Tell whether a function looks at a text that it has made, instead of telling a reason."""
+    """Return whether a function looks at a text that it has made, instead of telling a reason."""
     while isinstance(parents.get(text), _PARTS_OF_REASONS):
         text = parents[text]
     return not isinstance(parents.get(text), ast.Return | ast.Raise | ast.Assert | ast.Lambda)
 
 
 def iterated_by(made: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Tell whether what goes through a set hands its order on."""
+    """Return whether what goes through a set hands its order on."""
     if not isinstance(made, _COMPREHENSIONS):
         return False  # it makes a set
     match parent := parents.get(made):
@@ -246,7 +246,7 @@ def _has_key(call: ast.Call) -> bool:
 
 
 def _is_view(node: ast.expr) -> bool:
-    """Tell whether a dict gives its keys or items, of which an operator makes a set."""
+    """Return whether a dict gives its keys or items, of which an operator makes a set."""
     return isinstance(node, ast.Call) and (
         isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "items")
     )
@@ -257,7 +257,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _holds_order(value: Any) -> bool:
-    """Tell whether a value is a set whose order is not the same everywhere."""
+    """Return whether a value is a set whose order is not the same everywhere."""
     is_set = isinstance(value, set | frozenset) and len(value) > 1
     return is_set and not all(type(part) is int for part in value)
 

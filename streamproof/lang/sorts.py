@@ -287,7 +287,7 @@ def _unknown(annotation: Any) -> WrongDefinition:
 
 
 def element_name(annotation: Any) -> str | None:
-    """Give the name of an element sort, or None if the annotation is something else."""
+    """Return the name of an element sort, or None if the annotation is something else."""
     if isinstance(annotation, TypeVar):
         return annotation.__name__
     if isinstance(annotation, type) and issubclass(annotation, Element):

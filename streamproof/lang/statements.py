@@ -260,7 +260,7 @@ def _read(annotation: ast.expr) -> ast.expr:
 
 
 def is_plain_class(node: ast.stmt) -> bool:
-    """Tell whether a class statement has bases by name, and nothing but plain definitions in it."""
+    """Return whether a class statement has bases by name and holds plain definitions alone."""
     if not isinstance(node, ast.ClassDef) or any(k.arg != "metaclass" for k in node.keywords):
         return False
     if any(isinstance(part, ast.Call) for base in node.bases for part in ast.walk(base)):

@@ -68,7 +68,7 @@ def surroundings_of(cls: type[Any]) -> Surroundings:
 
 
 def look_around(cls: type[Any], model: Any) -> Writer:
-    """Give what has written down all that a model uses; the model may be None."""
+    """Return what has written down all that a model uses; the model may be None."""
     try:
         return _looked_around(cls, model)
     except RecursionError:
@@ -119,7 +119,7 @@ def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] |
 
 
 def place_told(whose: str) -> str:
-    """Say what something is, without the number of the object that it is of."""
+    """Describe what something is, without the number of the object that it is of."""
     return whose.partition(_AT)[0]
 
 
@@ -183,7 +183,7 @@ class Writer:
                 self.write(f"{name_of(cls)}'s", own)
 
     def asked_for(self, module: ModuleType, code: CodeType) -> dict[str, Any]:
-        """Give what code can ask a module for; one of the model's own also by `getattr`."""
+        """Return what code can ask a module for; one of the model's own also by `getattr`."""
         names = [name for name in code.co_names if not is_special(name)]
         found = {name: getattr(module, name, None) for name in names}
         if self._is_own(module.__name__):
@@ -202,7 +202,7 @@ class Writer:
                 self.classes.setdefault(id(base), base)
 
     def _is_own(self, module: object) -> bool:
-        """Tell whether a module is of the model's packages."""
+        """Return whether a module is of the model's packages."""
         return isinstance(module, str) and package_of(module) in self.packages
 
     def text(self, value: Any) -> str:
@@ -268,7 +268,7 @@ class Writer:
                     yield f"{name}=", read(value)
 
     def _is_told(self, read: Any) -> bool:
-        """Tell whether a special slot is of C code or of the model; `typing` fills some later."""
+        """Return whether a special slot is of C code or of the model; `typing` fills some later."""
         owner = read.__self__.__objclass__
         return is_written_in_c(owner) or self._is_own(vars_of(owner).get("__module__"))
 

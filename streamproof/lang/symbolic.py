@@ -66,7 +66,7 @@ class OpenDomain(Domain[Any]):
         )
 
     def symbolic_map(self, domains: tuple[Domain[Any], ...], function: Callable[..., Any]) -> Any:
-        """Give a function of the keys."""
+        """Return a function of the keys."""
         variables = _variables(domains)
         return SymbolicMap(variables, merged(function, variables))
 
@@ -146,7 +146,7 @@ class SymbolicMap(Map[Any, Any]):
 
     @property
     def domains(self) -> tuple[Domain[Any], ...]:
-        """Give the key domains, whose sizes are open."""
+        """Return the key domains, whose sizes are open."""
         return tuple(OpenDomain(_element_sort(variable)) for variable in self.variables)
 
     def __getitem__(self, key: Any) -> Any:
@@ -159,7 +159,7 @@ class SymbolicMap(Map[Any, Any]):
         )
 
     def set(self, key: Any, value: Any) -> SymbolicMap:
-        """Give a map that differs at one key."""
+        """Return a map that differs at one key."""
         pairs = zip(self.variables, self._keys(key), strict=True)
         here = ex.conjunction(*(ex.equal(variable, part) for variable, part in pairs))
         return SymbolicMap(self.variables, choose_value(here, value, self.body))
@@ -288,7 +288,7 @@ def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
 
 
 def equal_values(left: Any, right: Any) -> Expr:
-    """Say that two values of one sort are the same, part by part."""
+    """Return the condition under which two values of one sort are equal, part by part."""
     if isinstance(left, SymbolicMap):
         same = left == right
         return lift(same, ex.BOOL)

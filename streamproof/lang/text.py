@@ -24,7 +24,7 @@ _BUILDERS = {"str", "repr", "format", "join"}
 
 
 def may_tell(frame: FrameType | None) -> bool:
-    """Tell whether text that is being made in a frame is only told.
+    """Return whether text that is being made in a frame is only told.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _is_told(frame: FrameType) -> bool:
 
 
 def _hands_on(node: ast.AST, inner: ast.AST) -> bool:
-    """Tell whether an expression only hands on the text that a part of it makes."""
+    """Return whether an expression only hands on the text that a part of it makes."""
     match node:
         case ast.IfExp():
             return inner is not node.test
@@ -83,7 +83,7 @@ def _hands_on(node: ast.AST, inner: ast.AST) -> bool:
 
 
 def _is_answer(frame: FrameType) -> bool:
-    """Tell whether what a frame returns is a property's answer."""
+    """Return whether what a frame returns is a property's answer."""
     caller = frame.f_back
     if caller is None or is_guarded(frame):
         return False

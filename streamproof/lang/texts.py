@@ -27,7 +27,7 @@ def plain_text(value: Any) -> str:
 
 
 def numbered(text: str, *values: Any) -> str:
-    """Tell what is written alike apart, by numbers that are shown to nobody."""
+    """Distinguish values of one text by hidden numbers."""
     return text + "".join(f"\0{id(value)}\0" for value in values)
 
 

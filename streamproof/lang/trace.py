@@ -144,7 +144,7 @@ def _open_class(cls: Any) -> Any:
 
 
 def field_sorts(cls: type[Model[Any]]) -> Iterator[tuple[str, Sort]]:
-    """Give the sort of each field of a model.
+    """Yield the sort of each field of a model.
 
     Raises
     ------
@@ -229,7 +229,7 @@ class _Bound:
 
 
 def parameters_of(method: Method) -> tuple[Var, ...]:
-    """Give a method's parameters as variables.
+    """Return a method's parameters as variables.
 
     Raises
     ------

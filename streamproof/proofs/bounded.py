@@ -48,7 +48,7 @@ class Instance:
     arguments: dict[str, Any]
 
     def call(self, name: str, parameters: tuple[str, ...]) -> Call:
-        """Give the action with this instance's arguments."""
+        """Return the action with this instance's arguments."""
         return Call(name, tuple(self.arguments[part] for part in parameters), parameters)
 
 
@@ -132,7 +132,7 @@ class _Search:
 
 
 def _wishes(traced: TracedModel, translator: FiniteTranslator, size: int) -> Iterator[Term]:
-    """Say of each cell that it is as plain as can be, the state's cells first."""
+    """Yield for each cell the wish for its plainest value, the state's cells first."""
     initial = {update.variable: update for update in traced.initial[0].updates}
     for variable in traced.variables:
         update = initial[variable.name]

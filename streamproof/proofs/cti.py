@@ -26,7 +26,7 @@ Reach: TypeAlias = Callable[[Model[Any], Any], Reached]
 
 
 def not_searched(_model: Model[Any], _state: Any) -> Reached:
-    """Say that no engine was there to search."""
+    """Return the note of a search without an engine."""
     return Reached(Reachable.UNKNOWN)
 
 
@@ -55,7 +55,7 @@ class CounterexampleToInduction:
     trace: Trace | None = None
 
     def to_json(self) -> Json:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "size": self.size,
             "step": self.step,
@@ -128,7 +128,7 @@ def _example(
 
 
 def _call(theory: Theory, obligation: Obligation, found: Instance) -> Call | None:
-    """Give the action or initial state that an obligation is about, with its arguments."""
+    """Return the action or initial state that an obligation is about, with its arguments."""
     name = obligation.action.partition("/")[0]
     cls = theory.invariant.model_class
     declared = (*cls.methods(Role.ACTION), *cls.methods(Role.INIT))

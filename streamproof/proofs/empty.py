@@ -42,13 +42,13 @@ def without_elements(
 
 
 def _needs_element(variable: Variable, empty: tuple[str, ...]) -> bool:
-    """Tell whether a variable has a place that holds an element of an empty domain."""
+    """Return whether a variable has a place that holds an element of an empty domain."""
     holds = isinstance(variable.sort, ElementSort) and variable.sort.name in empty
     return holds and not any(key.name in empty for key in variable.keys)
 
 
 def _emptied(expr: Expr, empty: tuple[str, ...]) -> Expr:
-    """Say the same of domains of which some are empty."""
+    """Return the same of domains of which some are empty."""
     match expr:
         case Const() | Var():
             return expr

@@ -54,7 +54,7 @@ class FiniteTranslator(OpenTranslator):
         return super().constant(value, sort)
 
     def cell(self, variable: str, keys: tuple[int, ...], sort: ScalarSort) -> Term:
-        """Give the constant that holds a variable at concrete keys."""
+        """Return the constant that holds a variable at concrete keys."""
         if (variable, keys) not in self.cells:
             name = variable + (f"[{','.join(map(str, keys))}]" if keys else "")
             self.cells[variable, keys] = (z3.Const(name, self.sort(sort)), sort)
@@ -125,7 +125,7 @@ class FiniteTranslator(OpenTranslator):
         return z3.BoolRef(join(self.context.ref(), len(terms), array), self.context)
 
     def lifted(self, term: Term) -> Term:
-        """Give Z3's own term for a plain value."""
+        """Return Z3's own term for a plain value."""
         if isinstance(term, bool):
             return z3.BoolVal(term, self.context)
         return z3.IntVal(term, self.context) if isinstance(term, int) else term
@@ -152,5 +152,5 @@ class FiniteTranslator(OpenTranslator):
 
 
 def _key(value: Term) -> Any:
-    """Tell terms apart by identity: Z3 has one of each in a context."""
+    """Return a term's identity: Z3 has one of each in a context."""
     return (value.get_id(), "") if isinstance(value, z3.AstRef) else value

@@ -84,7 +84,7 @@ class Outcome:
         return f"{self.obligation}: {self.answer.value}{where}"
 
     def to_json(self) -> Json:
-        """Give it as JSON."""
+        """Return it as JSON."""
         found: Json = {
             "kind": self.obligation.kind.value,
             "subject": self.obligation.subject,
@@ -135,7 +135,7 @@ class ProofReport:
         return Undetermined(tuple(reasons)) if reasons else Proved(len(self.outcomes))
 
     def _refuted(self) -> Refuted | None:
-        """Give what fails after a run, a property of the model before a part of the invariant."""
+        """Return what fails after a run, a property of the model before a part of the invariant."""
         about_model = (Kind.SAFETY, Kind.STEP, Kind.CLAIM)
         for outcome in sorted(
             self.failed, key=lambda part: part.obligation.kind not in about_model
@@ -151,7 +151,7 @@ class ProofReport:
         return None
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         return {
             "model": self.model,
             "verdict": self.verdict.to_json(),
@@ -261,7 +261,7 @@ def _explained(theory: Theory, outcome: Outcome, reach: Reach, rlimit: int) -> O
 
 
 def vacuous_parts(theory: Theory, asked: tuple[Obligation, ...]) -> tuple[str, ...]:
-    """Say what is proven of nothing: a proof with such a part is no proof."""
+    """Return what is proven of nothing: a proof with such a part is no proof."""
     traced = theory.traced
     found = []
     for path, command in theory.paths():
@@ -314,7 +314,7 @@ def _satisfiable(
 def _answer(
     theory: Theory, premises: tuple[ex.Expr, ...], parameters: tuple[Var, ...]
 ) -> z3.CheckSatResult:
-    """Say whether some state satisfies premises: a small one, or any that Z3 finds."""
+    """Return whether some state satisfies premises: a small one, or any that Z3 finds."""
     questions = (Question(theory.traced, premises, parameters, size) for size in SIZES)
     if any(find_instance(question) is not None for question in questions):
         return z3.sat

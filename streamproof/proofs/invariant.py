@@ -127,7 +127,7 @@ def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:
 
 
 def parameters_taken(function: Callable[..., Any]) -> tuple[Var, ...]:
-    """Give what a conjunct or lemma takes beside the model and the state, as variables."""
+    """Return what a conjunct or lemma takes beside the model and the state, as variables."""
     hints = typing.get_type_hints(function, include_extras=True)
     names = list(inspect.signature(function).parameters)[2:]
     return tuple(Var(name, _scalar(sort_of(hints[name]), name)) for name in names)
@@ -143,7 +143,7 @@ def _scalar(sort: Any, name: str) -> ScalarSort:
 
 
 def after_step(expr: Expr, command: Command) -> Expr:
-    """Say of the state after a command what an expression says of the state before."""
+    """Restate an expression about the state before a command for the state after it."""
     updates = {update.variable: update for update in command.updates}
     return _rewrite(expr, lambda read: _updated(read, updates))
 

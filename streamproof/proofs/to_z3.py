@@ -47,7 +47,7 @@ class OpenTranslator:
                 return self.quantified(kind, variables, body, bound)
 
     def parameter(self, variable: Var) -> Term:
-        """Give the constant that stands for an action's parameter.
+        """Return the constant that stands for an action's parameter.
 
         A field of the state may have the same name, and Z3 knows constants by their names.
         """
@@ -63,7 +63,7 @@ class OpenTranslator:
         return self._members[type(value), value._name_]
 
     def member(self, term: Term) -> Any:
-        """Give the `Enum` member that a term stands for."""
+        """Return the `Enum` member that a term stands for."""
         cls, name = next(key for key, known in self._members.items() if known.eq(term))
         return cls[name]
 

@@ -73,7 +73,7 @@ SnapshotEffect: TypeAlias = SaveState[SnapshotId] | SendMarkers[SnapshotId]
 
 
 def initial_recorder(inputs: Map[Channel, bool]) -> Recorder[Channel]:
-    """Give a process's recorder before a snapshot has reached it.
+    """Return a process's recorder before a snapshot has reached it.
 
     Parameters
     ----------
@@ -131,5 +131,5 @@ def on_marker(
 
 
 def is_complete(recorder: Recorder[Channel]) -> bool:
-    """Tell whether the process has recorded itself and every one of its input channels."""
+    """Return whether the process has recorded itself and every one of its input channels."""
     return recorder.recorded and forall(recorder.closed, lambda channel: recorder.closed[channel])

@@ -125,7 +125,7 @@ NodeStep: TypeAlias = Step[Node[Stream], NodeEffect]
 
 
 def initial_node(boundary: Map[Stream, int], begin: int) -> Node[Stream]:
-    """Give a node that has emitted nothing.
+    """Return a node that has emitted nothing.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def emit_tentative(node: Node[Stream], policy: Policy, end: int, count: int) -> 
 
 
 def is_corrected(node: Node[Stream], due: int) -> bool:
-    """Tell whether a node may ask the other replicas for permission to stabilize.
+    """Return whether a node may ask the other replicas for permission to stabilize.
 
     Parameters
     ----------

@@ -120,5 +120,5 @@ def take_over(egress: Egress) -> EgressStep:
 
 
 def transfer(survivor: Egress) -> Egress:
-    """Give a new copy in the survivor's state. It is not active."""
+    """Return a new copy in the survivor's state. It is not active."""
     return replace(survivor, active=False, sent=0)

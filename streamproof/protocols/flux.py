@@ -141,7 +141,7 @@ ConsumerStep: TypeAlias = Step[Consumer, ConsumerEffect]
 
 
 def initial_producer(feeds: Map[Copy, bool]) -> Producer[Copy]:
-    """Give a producer copy before anything happened.
+    """Return a producer copy before anything happened.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def on_tuples(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
 
 
 def acknowledge(consumer: Consumer) -> ConsumerStep:
-    """Tell both producer copies what has been applied, at any time."""
+    """Acknowledge to both producer copies what has been applied, at any time."""
     return consumer, (SendAcks(consumer.incarnation, consumer.next),)
 
 
@@ -247,7 +247,7 @@ def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> Producer
 
 
 def has_passed(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
-    """Tell whether the survivor has all tuples that were not retained for the new copy.
+    """Return whether the survivor has all tuples that were not retained for the new copy.
 
     Only then is its state one that the new copy can go on from (mutant `early-snapshot`).
     """
@@ -276,7 +276,7 @@ def fold_in_consumer(
 
 
 def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
-    """Tell whether the survivor's own consumer has all that was forgotten for its sake.
+    """Return whether the survivor's own consumer has all that was forgotten for its sake.
 
     Only then can a new producer copy, which keeps for that consumer what the survivor does, stand
     in for the survivor (mutant `early-fold`).

@@ -110,7 +110,7 @@ def on_log_ack(merger: Merger, end: int) -> MergeStep[Lane]:
 
 
 def is_committed(merger: Merger, end: int) -> bool:
-    """Tell whether what the first `end` tuples gave may leave the pair.
+    """Return whether what the first `end` tuples gave may leave the pair.
 
     It may if the twin cannot come to choose otherwise: it has the choices, or there is none.
     """
@@ -129,11 +129,11 @@ def take_over(merger: Merger) -> MergeStep[Lane]:
 
 
 def transfer(survivor: Merger) -> Merger:
-    """Give a new copy in the survivor's state, with an empty log. It follows."""
+    """Return a new copy in the survivor's state, with an empty log. It follows."""
     return Merger(survivor.merged, survivor.merged, leads=False, alone=False)
 
 
 def fold_in(survivor: Merger) -> MergeStep[Lane]:
-    """Tell a new twin from now on what is chosen; what was chosen before is in its state."""
+    """Return a new twin from now on what is chosen; what was chosen before is in its state."""
     require(survivor.leads and survivor.alone)
     return replace(survivor, logged=survivor.merged, alone=False), ()

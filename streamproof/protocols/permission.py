@@ -148,7 +148,7 @@ def on_grant(permission: Permission[Replica], replica: Replica) -> PermissionSte
 
 
 def is_settled(permission: Permission[Replica], replica: Replica) -> bool:
-    """Tell whether a replica stands in the way no more: it has granted, or it has crashed."""
+    """Return whether a replica stands in the way no more: it has granted, or it has crashed."""
     return permission.made[replica] in (Request.GRANTED, Request.WAIVED)
 
 
@@ -192,7 +192,7 @@ def grant(permission: Permission[Replica], replica: Replica) -> PermissionStep[R
 
 
 def has_granted(permission: Permission[Replica]) -> bool:
-    """Tell whether some replica, maybe this one, has this one's grant."""
+    """Return whether some replica, maybe this one, has this one's grant."""
     received = permission.received
     return exists(received, lambda other: received[other] == Request.GRANTED)
 

@@ -57,7 +57,7 @@ def preference(condition: Condition) -> int:
 
 
 def is_best(conditions: Map[Upstream, Condition], upstream: Upstream) -> bool:
-    """Tell whether no replica is in a better condition."""
+    """Return whether no replica is in a better condition."""
     best = preference(conditions[upstream])
     return forall(conditions, lambda other: best <= preference(conditions[other]))
 
@@ -283,7 +283,7 @@ def send_undo(feed: Feed) -> FeedStep:
 
 
 def next_stable(feed: Feed, buffer: OutputBuffer[Subscriber]) -> int:
-    """Give the number of the next stable tuple to send, or of the first that is kept.
+    """Return the number of the next stable tuple to send, or of the first that is kept.
 
     What is not kept any more was acknowledged by all, and so by this subscriber.
     """

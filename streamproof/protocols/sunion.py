@@ -81,7 +81,7 @@ class Key:
 
 
 def precedes(first: Key, second: Key) -> bool:
-    """Tell whether one tuple comes out before another, whichever arrived first.
+    """Return whether one tuple comes out before another, whichever arrived first.
 
     The order is total, since no two tuples have one key (mutant `time-alone`).
     """
@@ -93,7 +93,7 @@ def precedes(first: Key, second: Key) -> bool:
 
 
 def initial_serializer(streams: Domain[Stream], first: int) -> Serializer[Stream]:
-    """Give the machine before it has learned anything.
+    """Return the machine before it has learned anything.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def initial_serializer(streams: Domain[Stream], first: int) -> Serializer[Stream
 
 
 def is_late(serializer: Serializer[Stream], stream: Stream, bucket: int) -> bool:
-    """Tell whether a tuple comes behind a boundary that says that it will not come."""
+    """Return whether a tuple comes behind a boundary that says that it will not come."""
     return bucket < serializer.boundary[stream]
 
 
@@ -125,7 +125,7 @@ def on_boundary(
 
 
 def is_complete(serializer: Serializer[Stream], end: int) -> bool:
-    """Tell whether every tuple of the buckets before `end` has arrived."""
+    """Return whether every tuple of the buckets before `end` has arrived."""
     return forall(serializer.boundary, lambda stream: serializer.boundary[stream] >= end)
 
 

@@ -80,7 +80,7 @@ def keys_of(variable: Variable, domains: Domains) -> Iterator[tuple[Any, ...]]:
 
 
 def first_difference(plain: Cells, traced: Cells) -> str | None:
-    """Say where two values differ; None if they do not."""
+    """Return where two values differ; None if they do not."""
     for cell in plain.keys() | traced.keys():
         missing = object()
         left, right = plain.get(cell, missing), traced.get(cell, missing)

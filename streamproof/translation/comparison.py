@@ -177,7 +177,7 @@ def _atoms(expr: Expr) -> Iterator[Expr]:
 
 
 def _signature(expr: Expr) -> Any:
-    """Give what an expression shares with its negation, and with itself under other names."""
+    """Return what an expression shares with its negation, and with itself under other names."""
     match expr:
         case Const(value, _):
             return value

@@ -81,7 +81,7 @@ class Executed:
         return found
 
     def constants(self, cls: type[Any] | None = None) -> dict[str, Any]:
-        """Give the plain values that the functions that ran, and a class, have by name."""
+        """Return the plain values that the functions that ran, and a class, have by name."""
         found = {}
         for code, names in self._names.items():
             for name in code.co_names:
@@ -111,7 +111,7 @@ class Beyond:
         self.place: str | None = None
 
     def _traced_offsets(self, own: _OwnFunction) -> set[int] | None:
-        """Give what of a function was traced; None if all of it was, so that nothing is beyond."""
+        """Return the traced part of a function; None if all of it was traced."""
         if own not in self._known:
             known = self._traced.offsets.get(own.code, set())
             self._known[own] = None if own.offsets <= known else known
@@ -171,7 +171,7 @@ _functions: dict[int, tuple[CodeType, _OwnFunction | None]] = {}
 
 
 def _own_function(code: CodeType) -> _OwnFunction | None:
-    """Give what is known of a function; None if it is none of a model's own."""
+    """Return what is known of a function; None if it is none of a model's own."""
     kept = _functions.get(id(code))
     if kept is None:
         found = (i.offset for i in instructions_of(code) if i.opname not in _UNSEEN)
@@ -188,7 +188,7 @@ _COMPARES = str(Path(__file__).parent)
 
 
 def is_own(code: CodeType) -> bool:
-    """Tell whether a function is a user's, and neither reads values nor only tells of them."""
+    """Return whether a function is a user's, and neither reads values nor only tells of them."""
     is_users = origin_of(code) is Origin.USER and not code.co_filename.startswith(_COMPARES)
     return is_users and code.co_name not in _TOLD
 

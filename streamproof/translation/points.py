@@ -113,7 +113,7 @@ def _drawn(
 
 
 def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
-    """Give points that are plain, but for one number: one that the code names, or next to it."""
+    """Yield points that are plain, but for one number: one that the code names, or next to it."""
     domains = shape.domains(PLAIN_SIZE)
     plain: dict[Cell, Any] = {
         (variable.name, keys): _plain(variable.sort, domains)
@@ -131,7 +131,7 @@ def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
 
 
 def points_near(shape: Shape, chance: Chance, point: Point) -> Iterator[Point]:
-    """Give points that differ from one in some scalars, half of them with more elements.
+    """Yield points that differ from one in some scalars, half of them with more elements.
 
     A point that Z3 finds has the same value wherever nothing else is asked for, and hides what
     reads one scalar for another.
@@ -170,7 +170,7 @@ def built(shape: Shape, domains: Domains, value: ValueOf) -> Point | None:
 
 
 def _declared(sort: ScalarSort) -> tuple[int | None, int | None]:
-    """Give the bounds of a range that are numbers."""
+    """Return the bounds of a range that are numbers."""
     if isinstance(sort, IntSort) and isinstance(sort.range, Range):
         low, high = sort.range.low, sort.range.high
         return (
@@ -207,7 +207,7 @@ class Walker:
         return found
 
     def states(self, walks: int, steps: int) -> Iterator[Any]:
-        """Give reached states."""
+        """Yield reached states."""
         starts = self._starts()
         for walk in range(walks if starts else 0):
             state = starts[walk % len(starts)]
@@ -244,7 +244,7 @@ class Walker:
             return None
 
     def beside(self, state: Any) -> Any:
-        """Give a state that differs in a few scalars; None if its class refuses it."""
+        """Return a state that differs in a few scalars; None if its class refuses it."""
         sort, variables = self.traced.state_sort, {v.name: v for v in self.traced.variables}
         cells = cells_of(sort, state)
         changed = min(len(cells), 1 + self.chance.draw.randrange(3))
@@ -267,7 +267,7 @@ class Walker:
 
 
 def is_walkable(model: Model[Any], traced: TracedModel) -> bool:
-    """Tell whether a model is small enough to be walked through in plain Python."""
+    """Return whether a model is small enough to be walked through in plain Python."""
     domains = MethodShape(traced, 0, ()).at(model, (), ()).place.domains
     sizes = {name: len(domain) for name, domain in domains.items()}
     total = 0

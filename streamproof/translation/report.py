@@ -57,7 +57,7 @@ class TranslationReport:
         return TranslationReport({**self.parts, **other.parts}, self.seconds + other.seconds)
 
     def to_json(self) -> Json:
-        """Give the report as JSON."""
+        """Return the report as JSON."""
         return {
             "compared": self.compared,
             "outcomes": self.outcomes,

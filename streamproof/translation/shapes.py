@@ -123,7 +123,7 @@ class MethodShape:
         return cells | {(name, ()): value for (name, _), value in own}
 
     def at(self, model: Model[Any], states: tuple[Any, ...], arguments: tuple[Any, ...]) -> Point:
-        """Give the point of a model's states."""
+        """Return the point of a model's states."""
         fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
         domains = {value.name: value for value in fields.values() if isinstance(value, Domain)}
         if states:
@@ -200,7 +200,7 @@ def _element_class(name: str) -> Any:
 
 
 def function_result(function: Callable[..., Any], traced: TracedTransition) -> Sort:
-    """Give the sort of what a function gives: for a step, of the state in it."""
+    """Return the sort of what a function gives: for a step, of the state in it."""
     hints = typing.get_type_hints(function, include_extras=True)
     result = hints["return"]
     return sort_of(typing.get_args(result)[0] if traced.is_step else result)

@@ -58,7 +58,7 @@ class Outcome:
     more: Any = ()
 
     def difference(self, traced: Outcome) -> str | None:
-        """Say where another outcome differs; None if it does not."""
+        """Return where another outcome differs; None if it does not."""
         if self.kind is not traced.kind:
             failure = f" ({self.more})" if self.kind is Kind.ERROR else ""
             otherwise = f"{traced.kind.value} in the traced form"

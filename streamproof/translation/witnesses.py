@@ -129,7 +129,7 @@ class Witnesses:
 
 
 def domains_index(element: Any) -> int:
-    """Give the number of an element of a domain that was made for a size."""
+    """Return the number of an element of a domain that was made for a size."""
     index: int = element.index
     return index
 
@@ -154,7 +154,7 @@ class Wish:
 
 
 def _counted(exprs: Iterable[Expr]) -> dict[str, int]:
-    """Say how many elements may be counted of each domain: as a comparison asks for, and one."""
+    """Return how many elements may be counted of each domain: as a comparison asks for, and one."""
     found: dict[str, int] = {}
     for part in {part for expr in exprs for part in _parts(expr)}:
         if not (isinstance(part, Apply) and part.operator in ("eq", "lt", "le")):
@@ -168,7 +168,7 @@ def _counted(exprs: Iterable[Expr]) -> dict[str, int]:
 
 
 def _wide(exprs: Iterable[Expr]) -> tuple[int, int]:
-    """Give bounds that leave room on both sides of every constant of some conditions."""
+    """Return bounds that leave room on both sides of every constant of some conditions."""
     parts = (part for expr in exprs for part in _parts(expr))
     numbers = [abs(p.value) for p in parts if isinstance(p, Const) and type(p.value) is int]
     largest = max(LARGE, 2 * max(numbers, default=0))
@@ -324,7 +324,7 @@ class _Tried:
         self.gave_up: TranslationUndecided | None = None
 
     def first(self, tries: Iterable[_Try], wish: Wish) -> Iterator[tuple[Point, bool]]:
-        """Give the first point that there is."""
+        """Yield the first point that there is."""
         for part, size, numbers in tries:
             try:
                 found = self._search.at(size, numbers).point(part, wish.variables)

@@ -62,6 +62,7 @@ GROUPS = (
         ),
         130,
     ),
+    Group("acting", ("lang/acting.py",), ("checker/test_acting.py",), 30),
     Group(
         "arbiter",
         ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),

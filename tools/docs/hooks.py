@@ -73,7 +73,7 @@ def root_pages() -> dict[str, str]:
 
 
 def _decisions() -> dict[str, str]:
-    """Give the title of each decision, by its page."""
+    """Return the title of each decision, by its page."""
     paths = (ROOT / "docs/decisions").glob("[0-9]*.md")
     return {
         f"decisions/{path.name}": path.read_text(encoding="utf-8").partition("\n")[0].strip("# ")

@@ -29,7 +29,7 @@ LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json", ".md": "markdown
 
 
 def page_of(path: str) -> str:
-    """Give the page of a file of the repository, as a path on the site."""
+    """Return the page of a file of the repository, as a path on the site."""
     if path in ROOT_PAGES:
         return ROOT_PAGES[path]
     if path.startswith("docs/"):

@@ -274,7 +274,7 @@ def _marks(root: ET.Element, drawing: Drawing) -> None:
 
 
 def _is_busy_to_the_right(drawing: Drawing, point: Point) -> bool:
-    """Tell whether an arrow begins or ends here that comes from the right, or goes there."""
+    """Return whether an arrow begins or ends here that comes from the right, or goes there."""
     others = [arrow.end for arrow in drawing.arrows if arrow.begin == point]
     others += [arrow.begin for arrow in drawing.arrows if arrow.end == point]
     return any(_x(drawing, other.line) > _x(drawing, point.line) for other in others)

@@ -95,7 +95,7 @@ def properties(protocol: str) -> str:
 
 
 def proof(protocol: str) -> str:
-    """Say how many conjuncts are proven, and tabulate them with their sentences."""
+    """Describe how many conjuncts are proven, and tabulate them with their sentences."""
     invariant = find_invariant(protocol)
     conjuncts, lemmas = rows_of(invariant)
     count = f"{len(conjuncts)} conjuncts"
@@ -113,7 +113,7 @@ def proof(protocol: str) -> str:
 
 
 def rows_of(invariant: Invariant) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Give name and sentence of the conjuncts and of the lemmas of an invariant."""
+    """Return name and sentence of the conjuncts and of the lemmas of an invariant."""
     conjuncts, lemmas = (
         [(f"`{name}`", sentence(function)) for name, function in named(functions, kind)]
         for functions, kind in ((invariant.conjuncts, "conjunct"), (invariant.lemmas, "lemma"))
@@ -133,7 +133,7 @@ def transitions(protocol: str) -> str:
 
 
 def section(protocol: str, title: str) -> str:
-    """Give a section of the protocol's docstring, such as its assumptions."""
+    """Return a section of the protocol's docstring, such as its assumptions."""
     docstring = ast.get_docstring(tree_of(protocol)) or ""
     pattern = rf"^{title}\n-+\n(.*?)(?=\n\n[A-Z][^\n]*\n-+\n|\Z)"
     found = re.search(pattern, docstring, re.DOTALL | re.MULTILINE)
@@ -148,12 +148,12 @@ def tree_of(protocol: str) -> ast.Module:
 
 
 def sentence(function: Any) -> str:
-    """Give the first sentence of a function's docstring."""
+    """Return the first sentence of a function's docstring."""
     return first_sentence(inspect.getdoc(function) or "")
 
 
 def first_sentence(docstring: str) -> str:
-    """Give a docstring's first paragraph on one line."""
+    """Return a docstring's first paragraph on one line."""
     return " ".join(paragraphs(docstring)[:1]).replace("\n", " ")
 
 

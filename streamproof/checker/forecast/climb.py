@@ -80,7 +80,7 @@ class Climb:
         return "there are too many smaller sizes on the way: ask for a smaller one"
 
     def counts(self, what: str) -> dict[Point, int]:
-        """Give a count of every size of the ladder that was searched to its end."""
+        """Return a count of every size of the ladder that was searched to its end."""
         known = {}
         for point in self.ladder.points():
             search = self.found.get(repr(self.ladder.size_at(point)))
@@ -89,7 +89,7 @@ class Climb:
         return known
 
     def most_found(self, what: str) -> int:
-        """Give the largest count of a size of the ladder, of which none has more than the top."""
+        """Return the largest count of a size of the ladder, of which none has more than the top."""
         keys = {repr(self.ladder.size_at(point)) for point in self.ladder.points()}
         results = (search.result for key, search in self.found.items() if key in keys)
         most: int = max(getattr(result.counts, what) for result in results if result)
@@ -170,7 +170,7 @@ class Climb:
                 self._search(point)
 
     def _is_open(self, point: Point) -> bool:
-        """Tell whether a size lies below the wanted one and within reach."""
+        """Return whether a size lies below the wanted one and within reach."""
         is_below = self.ladder.has(point) and point != self.ladder.top
         return is_below and self._expected(point) <= self.states_max
 

@@ -83,11 +83,11 @@ class Cost:
     seconds_per_step: float
 
     def memory_mb(self, states: float) -> float:
-        """Give the memory of so many states, in MiB."""
+        """Return the memory of so many states, in MiB."""
         return states * self.bytes_per_state / _MIB
 
     def seconds(self, steps: float) -> tuple[float, float]:
-        """Give the time of so many steps: at least, at most."""
+        """Return the time of so many steps: at least, at most."""
         about = steps * self.seconds_per_step
         return about / TIME_FACTOR, about * TIME_FACTOR
 
@@ -138,7 +138,7 @@ def forecast(
     symmetry: bool | None = None,
     on_progress: OnProgress = ignore,
 ) -> Forecast:
-    """Say how many states a model has at a size, and what a search of them takes.
+    """Estimate a model's states at a size, and the cost of their search.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class _Forecaster:
         return estimate_from_levels(first.level_ends)
 
     def _doubt(self, states: Estimate | None, reason: str) -> str:
-        """Say why an estimate is none.
+        """Describe why an estimate is none.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class _Forecaster:
         return self.climb.ladder.top in self.climb.counts("distinct")
 
     def _last_steps(self) -> dict[str, float]:
-        """Give for each axis the growth over it that was measured at the largest size."""
+        """Return for each axis the growth over it that was measured at the largest size."""
         known = self.climb.counts("distinct")
         factors: dict[str, float] = {}
         for point, states in sorted(known.items(), key=lambda pair: pair[1]):

@@ -75,7 +75,7 @@ class Axis:
     entry: int | None = None
 
     def is_like(self, other: Axis) -> bool:
-        """Tell whether both are numbers of one tuple, so that steps along them may be alike."""
+        """Return whether both are numbers of one tuple, so that steps along them may be alike."""
         return self.setting == other.setting and None not in (self.entry, other.entry)
 
     def __str__(self) -> str:
@@ -190,19 +190,19 @@ def next_of(values: Sequence[float], tail: Tail) -> float:
 
 
 def down(point: Point, axis: int, steps: int = 1) -> Point:
-    """Give the point so many steps lower on an axis."""
+    """Return the point so many steps lower on an axis."""
     return (*point[:axis], point[axis] - steps, *point[axis + 1 :])
 
 
 def is_below(point: Point, other: Point) -> bool:
-    """Tell whether a point is another or a smaller one."""
+    """Return whether a point is another or a smaller one."""
     return all(low <= high for low, high in zip(point, other, strict=True))
 
 
 def _misses(
     known: Mapping[Point, float], points: Sequence[Point], axes: Sequence[Axis], tail: Tail
 ) -> list[float]:
-    """Tell how far off known points would have been estimated, in the deviations foretold."""
+    """Return how far off known points would have been estimated, in the deviations foretold."""
     errors = []
     for point, truth in known.items():
         below = [other for other in points if is_below(other, point)]
@@ -214,12 +214,12 @@ def _misses(
 
 
 def _mean(misses: Sequence[float]) -> float:
-    """Give the root of the mean square; 0 if there are none."""
+    """Return the root of the mean square; 0 if there are none."""
     return float(np.sqrt(np.mean(np.square(misses)))) if misses else 0.0
 
 
 def _scale(misses: Sequence[float]) -> float:
-    """Tell by how much to multiply deviations that were missed by so many times themselves."""
+    """Return by how much to multiply deviations that were missed by so many times themselves."""
     if len(misses) < MISSES_LEAST:
         return max(1.0, *misses, 0.0)
     return max(MISS_LEAST, _mean(misses))
@@ -283,7 +283,7 @@ def _step(
 def _growths(
     table: Mapping[Point, Estimate], point: Point, axis: int, along: int
 ) -> list[Estimate]:
-    """Give the growth in steps on one axis at up to three points before a point on another."""
+    """Return the growth in steps on one axis at up to three points before a point on another."""
     found: list[Estimate] = []
     for steps in range(1, 4):
         at = down(point, along, steps)
@@ -300,6 +300,6 @@ def _growths(
 
 
 def _growth(table: Mapping[Point, Estimate], point: Point, axis: int) -> Estimate:
-    """Give the growth in the last step on an axis up to a point."""
+    """Return the growth in the last step on an axis up to a point."""
     high, low = table[point], table[down(point, axis)]
     return Estimate(high.logarithm - low.logarithm, high.deviation + low.deviation)

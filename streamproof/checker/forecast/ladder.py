@@ -79,7 +79,7 @@ class Ladder:
         return [point for point in itertools.product(*spans) if self.has(point)]
 
     def has(self, point: Point) -> bool:
-        """Tell whether a point is a size: what a shorter tuple has no room for must be least."""
+        """Return whether a point is a size: what a shorter tuple has no room for must be least."""
         lengths = self._lengths(point)
         return all(
             axis.least <= value <= axis.wanted
@@ -92,7 +92,7 @@ class Ladder:
         )
 
     def size_at(self, point: Point) -> dict[str, Any]:
-        """Give the settings of a point."""
+        """Return the settings of a point."""
         made = dict(self.size)
         for axis, value in zip(self.axes, point, strict=True):
             if axis.entry is not None:

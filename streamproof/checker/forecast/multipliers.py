@@ -59,7 +59,7 @@ def multipliers_of(model: Model[Any], size: Mapping[str, Any]) -> Multipliers:
 
 
 def _reached_by(model: Model[Any]) -> dict[Any, str | None]:
-    """Give all states, each with the action that first leads there; None for an initial one."""
+    """Return all states, each with the action that first leads there; None for an initial one."""
     found: dict[Any, str | None] = dict.fromkeys(model.initial_states())
     waiting = list(found)
     for state in waiting:  # which grows meanwhile

@@ -27,7 +27,7 @@ class Steps(NamedTuple):
         return Steps(offsets, actions[order], targets[order])
 
     def target(self, source: int, action: int) -> int:
-        """Tell where an action leads from a state."""
+        """Return where an action leads from a state."""
         begin, end = self.offsets[source : source + 2]
         return int(self.targets[begin + np.flatnonzero(self.actions[begin:end] == action)[0]])
 
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     inside: Any
 
     def of_action(self, action: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell in which states of the set an action can happen, and from which it stays inside."""
+        """Return the states with an action enabled, and those from which it stays in the set."""
         which = np.flatnonzero(self.steps.actions == action)
         sources = np.searchsorted(self.steps.offsets, which, side="right") - 1
         mine = self.inside[sources]
@@ -94,12 +94,12 @@ def walk(steps: Steps, begun: NDArray[Any], allowed: NDArray[np.bool_]) -> Walke
 
 
 def rest(steps: Steps, order: NDArray[Any], kinds: NDArray[Any]) -> int:
-    """Give the first state in which no fair action can happen, so that a run may stay there."""
+    """Return the first state in which no fair action can happen, so that a run may stay there."""
     return _rest(steps, order, kinds)
 
 
 def subgraph(steps: Steps, region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the steps within some states, in compressed rows; states are numbered anew."""
+    """Return the steps within some states, in compressed rows; states are numbered anew."""
     place = np.full(len(steps.offsets) - 1, NOWHERE, np.int32)
     offsets = np.zeros(len(region) + 1, np.int32)
     most = int((steps.offsets[region + 1] - steps.offsets[region]).sum())
@@ -109,7 +109,7 @@ def subgraph(steps: Steps, region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 
 def components(offsets: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int32]:
-    """Give each state of a graph in compressed rows the number of its strongly connected component.
+    """Number the strongly connected components of a graph in compressed rows, state by state.
 
     SciPy can do so too, but takes half a second to load.
     """

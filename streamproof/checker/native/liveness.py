@@ -64,7 +64,7 @@ class _Graph:
         self.place = {promise.call: number for number, promise in enumerate(promises_of(model))}
 
     def is_asked(self, promise: Promise) -> bool:
-        """Tell whether a promise's premise holds in some state."""
+        """Return whether a promise's premise holds in some state."""
         return bool(self._begun(promise).any())
 
     def find_lasso(self, promise: Promise, fair: Fair) -> Lasso | None:

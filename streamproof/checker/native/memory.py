@@ -148,7 +148,7 @@ class _Blocks:
         return np.ndarray(shape, dtype, memory)
 
     def holds(self, array: NDArray[Any]) -> bool:
-        """Tell whether an array, or what it is a part of, was made here and is in use."""
+        """Return whether an array, or what it is a part of, was made here and is in use."""
         base: Any = array
         while isinstance(base, np.ndarray):
             base = base.base

@@ -58,7 +58,7 @@ class Reached(NamedTuple):
 
     @staticmethod
     def from_(done: int, level_end: int) -> Reached:
-        """Say where a search is when it is called."""
+        """Return where a search is when it is called."""
         at = np.array([done, level_end, 0, 0], np.uint64)
         return Reached(at, np.zeros(LEVELS, np.uint64))
 

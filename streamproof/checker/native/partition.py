@@ -62,11 +62,11 @@ class Partition:
         return self.level_ends[-1] - self.done if self.level_ends else 0
 
     def reference(self, number: Any) -> Any:
-        """Give a state's number in the whole search, which links speak of; or those of several."""
+        """Return the numbers of states in the whole search, as links have them."""
         return number * self.of + self.number
 
     def state(self, number: int) -> NDArray[np.uint64]:
-        """Give a packed state."""
+        """Return a packed state."""
         width = self.program.layout.words
         return self.states[number * width : (number + 1) * width]
 
@@ -85,7 +85,7 @@ class Partition:
         return self._insert(found, begin, end) == end
 
     def locate(self, found: Candidates, begin: int, end: int) -> NDArray[np.int64]:
-        """Give the numbers of states that were written for this partition, which are all known."""
+        """Return the numbers of states written for this partition, all of them known."""
         numbers = np.empty(end - begin, np.int64)
         locate(found, begin, end, self.states, self.index, numbers)
         return numbers
@@ -101,7 +101,7 @@ class Partition:
         return function(self.packed(0), self.count)
 
     def packed(self, begin: int) -> NDArray[np.uint64]:
-        """Give the kept states from a number on, packed one behind the other."""
+        """Return the kept states from a number on, packed one behind the other."""
         width = self.program.layout.words
         return self.states[begin * width : self.count * width]
 

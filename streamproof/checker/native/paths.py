@@ -55,12 +55,12 @@ class Mover:
         self.starts = {start: state for state, start in program.initial.items()}
 
     def moved(self, path: Path, permutation: Permutation) -> Path:
-        """Give the path on which elements have changed places."""
+        """Return the path on which elements have changed places."""
         steps = tuple(self._step(step, permutation) for step in path.steps)
         return Path(self._start(path.start, permutation), steps)
 
     def moved_on_the_way(self, path: Path, permutations: Sequence[Permutation]) -> Path:
-        """Give the path on which, after each step, elements have changed places on all before it.
+        """Return the path on which, after each step, elements have changed places on all before it.
 
         The path is gone once, from its end: each step is moved by what all later ones amount to.
         """

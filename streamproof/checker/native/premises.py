@@ -22,7 +22,7 @@ STATES_SAMPLED = 200
 
 
 def note_premises(model: Model[Any], search: Search) -> None:
-    """Tell who observes premises which of them hold somewhere."""
+    """Report to the observer the premises that hold somewhere."""
     traced = search.program.encoder.traced
     forms = list(premises_of(traced, *OF_STATES))
     functions = search.program.first[len(search.program.first) - len(forms) :]

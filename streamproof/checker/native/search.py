@@ -137,7 +137,7 @@ class Search:
             self._team.leave()
 
     def _fits_later(self) -> bool:
-        """Tell whether what is kept has room enough in the shares of several threads."""
+        """Return whether what is kept has room enough in the shares of several threads."""
         return self.kept < self.partitions[0].room // self.threads_later // 2
 
     @property
@@ -260,7 +260,7 @@ class Search:
         self._note_events()
 
     def _report(self) -> None:
-        """Tell progress, and look at memory, if that was not done just now."""
+        """Report progress and look at memory, if that was not done just now."""
         if time.monotonic() > self._report_at:
             self.limits.check_memory()
             done = sum(part.done for part in self.partitions)
@@ -310,7 +310,7 @@ class Search:
 
 
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
-    """Give a wider range for the number that had no declared one and left its first guess."""
+    """Return a wider range for the number that had no declared one and left its first guess."""
     part, number = search.located(found.reference)
     return wider_range(search.program, part.state(number), found.action, found.cell)
 
@@ -318,7 +318,7 @@ def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
 def wider_range(
     program: Program, state: NDArray[np.uint64], action: int, number: int
 ) -> dict[str, tuple[int, int]]:
-    """Give a range with room for what an action makes of a program's cell, by its variable's name.
+    """Return a range with room for an action's value of a program's cell, by its variable's name.
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ class _Batch:
                 del self.unmet[asked]
 
     def _origin(self, at: int) -> tuple[int, int, int]:
-        """Tell of a state which walk came upon it, after how many steps, and the next action."""
+        """Return the walk that found a state, the number of its steps, and the next action."""
         action, position = divmod(int(self.written.origins[at]), 1 << 32)
         walking = self.walking
         return int(walking.numbers[position]), int(walking.lengths[position]), action
@@ -234,7 +234,7 @@ def _sample(walker: Walker[Any], batch: _Batch, stopped: str | None) -> Sample:
 
 
 def _note_premises(walker: Walker[Any], batch: _Batch) -> None:
-    """Tell who observes premises which of them held somewhere on the walks."""
+    """Report to the observer the premises that held somewhere on the walks."""
     traced, first = batch.program.encoder.traced, len(batch.program.first)
     of_states = [(form.name, site) for form, site, _ in premises_of(traced, *OF_STATES)]
     for number, part in enumerate(of_states, start=first - len(of_states)):

@@ -132,7 +132,7 @@ class Worker:
         return False
 
     def written_for(self, part: Partition) -> tuple[int, int]:
-        """Tell where in the buffer that begins and ends which belongs to a partition."""
+        """Return where in the buffer that begins and ends which belongs to a partition."""
         begin = part.number * self._room
         return begin, begin + int(self._produced[part.number])
 
@@ -143,7 +143,7 @@ class Worker:
         return int(self.event[1])
 
     def _places(self, fired: NDArray[Any], *, every: bool = False) -> Sequence[Any]:
-        """Give what all calls of compiled code share: where it writes, and what it knows."""
+        """Return what all calls of compiled code share: where it writes, and what it knows."""
         return (
             *self.out,
             self._room,
@@ -157,7 +157,7 @@ class Worker:
 
 
 def candidate_bytes(program: Program) -> int:
-    """Give what a successor takes in a worker's buffer: its words, hash and origin."""
+    """Return what a successor takes in a worker's buffer: its words, hash and origin."""
     return (program.layout.words + 2) * 8
 
 

@@ -137,7 +137,7 @@ def shadow_of_an_initiation(
 
 
 def can_receive(app: Application, p: Process, q: Process) -> bool:
-    """Tell whether a message is in flight from p to q."""
+    """Return whether a message is in flight from p to q."""
     return app.received[p, q] < app.sent[p, q]
 
 

@@ -24,17 +24,17 @@ from streamproof.protocols.flux import Outlet
 
 
 def outlet_of(s: State, x: Lane, c: Copy, d: Copy) -> Outlet:
-    """Give what producer copy c does for consumer copy d."""
+    """Return what producer copy c does for consumer copy d."""
     return s.producers[x, c].outlets[d]
 
 
 def gives(m: Flux, s: State, x: Lane, c: Copy) -> bool:
-    """Tell whether a producer copy is up."""
+    """Return whether a producer copy is up."""
     return s.up[m.source[x], c]
 
 
 def takes(m: Flux, s: State, x: Lane, d: Copy) -> bool:
-    """Tell whether a consumer copy is up."""
+    """Return whether a consumer copy is up."""
     return s.up[m.sink[x], d]
 
 

@@ -13,12 +13,12 @@ from streamproof.proofs.invariant import Invariant
 
 
 def leads(s: State, c: Copy) -> bool:
-    """Tell whether a copy is up and leads."""
+    """Return whether a copy is up and leads."""
     return s.up[c] and s.mergers[c].leads
 
 
 def follows(s: State, c: Copy) -> bool:
-    """Tell whether a copy is up and follows the log."""
+    """Return whether a copy is up and follows the log."""
     return s.up[c] and not s.mergers[c].leads
 
 
@@ -43,7 +43,7 @@ def counters_in_order(m: MergeOrder, s: State, c: Copy) -> bool:
 
 
 def within_log(s: State, c: Copy) -> bool:
-    """Tell whether a copy has merged no more than it has of the log."""
+    """Return whether a copy has merged no more than it has of the log."""
     return s.mergers[c].merged <= s.mergers[c].logged
 
 

@@ -19,17 +19,17 @@ from streamproof.protocols.permission import Phase, Request, is_settled
 
 
 def made(s: State, r: Replica, q: Replica) -> Request:
-    """Give what r knows of its request to q."""
+    """Return r's view of its request to q."""
     return s.machines[r].made[q]
 
 
 def received(s: State, r: Replica, q: Replica) -> Request:
-    """Give what q knows of the request of r."""
+    """Return q's view of the request of r."""
     return s.machines[q].received[r]
 
 
 def is_connected(s: State, r: Replica, q: Replica) -> bool:
-    """Tell whether neither of r and q has crashed without the other's knowing."""
+    """Return whether neither of r and q has crashed without the other's knowing."""
     return not s.failures[r, q] and not s.failures[q, r]
 
 
@@ -148,7 +148,7 @@ def a_crash_comes_first(m: PermissionModel, s: State, r: Replica, q: Replica) ->
 
 
 def is_next(m: PermissionModel, s: State, p: Replica, a: Replica) -> bool:
-    """Tell whether a's grant is the next that p has to get."""
+    """Return whether a's grant is the next that p has to get."""
     return (
         s.machines[p].phase == Phase.REQUESTING
         and not is_settled(s.machines[p], a)

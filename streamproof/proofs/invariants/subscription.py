@@ -27,18 +27,18 @@ from streamproof.protocols.dpc import Condition
 
 
 def is_under_way(m: SubscriptionModel, s: State, d: Subscriber, x: Slot) -> bool:
-    """Tell whether a slot has a message that was sent and has not arrived."""
+    """Return whether a slot has a message that was sent and has not arrived."""
     connection = s.connections[d]
     return connection.is_open and connection.received <= m.place[x] < connection.sent
 
 
 def tail_behind(message: Message) -> int:
-    """Give how many tentative tuples there are behind a message."""
+    """Return how many tentative tuples there are behind a message."""
     return message.tentative + 1 if message.kind == Kind.TENTATIVE else 0
 
 
 def goes_on(message: Message, stable: int, tentative: int, known: int) -> bool:
-    """Tell whether what comes next fits to a message.
+    """Return whether what comes next fits to a message.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def the_feed_fits_the_view(m: SubscriptionModel, s: State, d: Subscriber) -> boo
 
 
 def fits(s: State, d: Subscriber, stable: int, tentative: int) -> bool:
-    """Tell whether the view of d is as it should be ahead of a message.
+    """Return whether the view of d is as it should be ahead of a message.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class Checkpoint:
             yield owner, manifest
 
     def refused(self, difference: str) -> CheckpointRefused:
-        """Say in what the search that is kept differs from the one that is to go on."""
+        """Describe how the kept search differs from the one that is to go on."""
         return CheckpointRefused(
             f"the checkpoint in {self.directory} is not of this search: {difference}. Nothing was "
             "changed. Name the model and the size that it is of, or begin anew with --checkpoint "
@@ -92,7 +92,7 @@ class Checkpoint:
         )
 
     def to_json(self) -> Json:
-        """Give what became of the search that was kept."""
+        """Return what became of the search that was kept."""
         return {
             "directory": str(self.directory),
             "states": self.states,

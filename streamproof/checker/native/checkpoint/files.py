@@ -68,7 +68,7 @@ class AppendedFile:
         return AppendedFile(self.path, self.length + len(content), digest)
 
     def mapped(self, kind: str) -> NDArray[Any]:
-        """Give what counts as an array, of which only what is looked at is read."""
+        """Return what counts as an array, of which only what is looked at is read."""
         count = self.length // KINDS[kind].itemsize
         empty: NDArray[Any] = np.empty(0, KINDS[kind])
         return np.memmap(self.path, KINDS[kind], "r", shape=(count,)) if count else empty
@@ -97,5 +97,5 @@ def file_of(directory: Path, generation: int, number: int, kind: str) -> Path:
 
 
 def is_ours(path: Path) -> bool:
-    """Tell whether a file of a directory belongs to a checkpoint."""
+    """Return whether a file of a directory belongs to a checkpoint."""
     return _OURS.fullmatch(path.name) is not None

@@ -52,7 +52,7 @@ class Keeps(Protocol):
 
 @contextmanager
 def keeper_of(checkpoint: Checkpoint | None, model: Model[Any]) -> Iterator[Keeps]:
-    """Give who keeps the searches of a model in a directory; nobody, if there is none.
+    """Yield the keeper of a model's searches in a directory; one that keeps nothing without it.
 
     Raises
     ------
@@ -216,7 +216,7 @@ class _Writer:
 def _content(
     part: Partition, share: tuple[int, int, int], kind: str, file: AppendedFile
 ) -> memoryview:
-    """Give what is to be in a file beyond what it holds."""
+    """Return what is to be in a file beyond what it holds."""
     count, _, levels = share
     arrays: Mapping[str, Any] = {
         "states": part.states[: count * part.program.layout.words],

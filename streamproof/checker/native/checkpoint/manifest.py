@@ -63,7 +63,7 @@ class Owner:
         )
 
     def differs(self, other: Owner) -> str | None:
-        """Say why a checkpoint of another owner cannot be used by this one; None if it can."""
+        """Return why a checkpoint of another owner cannot be used by this one; None if it can."""
         if self.version != other.version:
             return f"it was written by {other.version}, and this is {self.version}"
         if self.model != other.model:
@@ -160,7 +160,7 @@ class Manifest:
 
 
 def damaged(path: Path) -> CheckpointRefused:
-    """Say that a file of a checkpoint is not what was written."""
+    """Return the error of a checkpoint's file that is not what was written."""
     return CheckpointRefused(
         f"{path} is damaged: it is not what was written there, so a search that went on from it "
         "could miss states. Nothing was changed. Restore the directory from a backup, or begin "

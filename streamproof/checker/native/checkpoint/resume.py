@@ -31,7 +31,7 @@ CHUNK = 1 << 16
 
 
 def load(search: Search, manifest: Manifest, directory: Path) -> Files:
-    """Give a new search all that a checkpoint holds; give the files that were read.
+    """Return a new search all that a checkpoint holds; give the files that were read.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def load(search: Search, manifest: Manifest, directory: Path) -> Files:
 
 
 def take_over(search: Search, earlier: Search) -> None:
-    """Give a new search all that another one of the same program has found, between two rounds."""
+    """Hand a new search the findings of another one of the same program, between two rounds."""
     kept = [
         _Kept(
             part.number,
@@ -129,7 +129,7 @@ class _Division:
             self._end(section)
 
     def tell(self) -> None:
-        """Tell how many states have been read."""
+        """Report the number of states that have been read."""
         kept, done = self.search.kept, self.search.resumed_from.expanded
         told = Progress(min(done, kept), kept, self.levels, resumed=done, reading=self.states)
         self.search.on_progress(told)
@@ -157,7 +157,7 @@ class _Division:
             places[mine] = owner.reference(np.arange(first, owner.count))
 
     def _links(self, links: NDArray[Any]) -> NDArray[Any]:
-        """Give the numbers that parents have now."""
+        """Return the numbers that parents have now."""
         is_initial = links == NO_LINK
         found: NDArray[Any] = self.references[np.where(is_initial, 0, links)]
         return np.where(is_initial, np.uint32(NO_LINK), found)

@@ -76,7 +76,7 @@ class _Table:
     has_elements: bool
 
     def about(self, encoder: Encoder, domain: str) -> _Table:
-        """Give the columns of variables that have something to do with a domain."""
+        """Return the columns of variables that have something to do with a domain."""
         kept, columns, first = [], [np.empty(0, np.intp)], 0
         for variable in self.variables:
             end = first + prod(map(encoder.size, variable.keys))
@@ -89,7 +89,7 @@ class _Table:
         return _Table(kept, rows, self.is_set, self.has_elements)
 
     def is_same(self, move: Move) -> bool:
-        """Tell whether a permutation changes nothing."""
+        """Return whether a permutation changes nothing."""
         moved = (move.rows if self.has_elements else move.places)(self.rows)
         changed = (moved != self.rows).any(axis=1)
         if not self.is_set:
@@ -144,7 +144,7 @@ class _Comparison:
         )
 
     def _in_common(self) -> NDArray[np.uint64]:
-        """Give a number for each element, the same for all that are alike: what stands where it is.
+        """Number the elements, the same for all that are alike: what stands where it is.
 
         Each row counts by itself and each place by what stands there, in no order.
         """

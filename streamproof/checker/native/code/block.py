@@ -45,7 +45,7 @@ class Block:
         self._known: dict[Term, ir.Value] = {}
 
     def inner(self) -> Block:
-        """Give a block for a branch: it knows what is known here, and keeps the rest to itself."""
+        """Return a branch's block: it knows what is known here, and keeps the rest to itself."""
         inner = Block(self.build, self.ground, self.layout, self.words)
         inner._known = dict(self._known)
         return inner

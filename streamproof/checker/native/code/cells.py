@@ -98,7 +98,7 @@ class Encoder:
         return product(*(range(self.size(sort)) for sort in sorts))
 
     def encode(self, state: Any) -> Keys:
-        """Give a state's cells."""
+        """Return a state's cells."""
         parts = {part.name: getattr(state, part.name) for part in dataclasses.fields(state)}
         world = World(self.domains, parts)
         return tuple(
@@ -107,7 +107,7 @@ class Encoder:
         )
 
     def decode(self, cells: Keys) -> Any:
-        """Give the state that has these cells."""
+        """Return the state that has these cells."""
 
         def value(name: str, elements: tuple[Any, ...]) -> Any:
             keys = tuple(self._index[type(part).__name__][part] for part in elements)
@@ -132,7 +132,7 @@ class Encoder:
         )
 
     def arguments_of(self, call: Call) -> list[tuple[ElementSort, int]]:
-        """Give the arguments of an action or a property, each by its sort and its number."""
+        """Return the arguments of an action or a property, each by its sort and its number."""
         sorts = [ElementSort(type(part).__name__) for part in call.arguments]
         return [
             (sort, self.number(part, sort))
@@ -140,7 +140,7 @@ class Encoder:
         ]
 
     def number(self, value: Any, sort: ScalarSort) -> int:
-        """Give the number that stands for a value."""
+        """Return the number that stands for a value."""
         match sort:
             case EnumSort(cls):
                 return list(cls).index(value)

@@ -57,7 +57,7 @@ class Array:
         return self.first.shift + self.first.bits * self.count <= WORD_BITS
 
     def field(self, number: int) -> Field:
-        """Give the field of one of the cells."""
+        """Return the field of one of the cells."""
         first, per_word = self.first, max(1, self.per_word)
         shift = first.shift + number % per_word * first.bits
         return Field(first.word + number // per_word, shift, first.bits, first.low)
@@ -107,7 +107,7 @@ class Expressions:
     def over(
         self, build: ir.IRBuilder, state: ir.Value, after: ir.Value | None = None
     ) -> Evaluation:
-        """Give a writer of expressions over the state at an address, and the one after a step."""
+        """Return a writer of expressions over the state at an address, and the one after a step."""
         return Evaluation(self, build, state, after)
 
     def position(
@@ -131,7 +131,7 @@ class Expressions:
         return found
 
     def interval(self, expr: Expr) -> tuple[int, int]:
-        """Give what a number lies between."""
+        """Return what a number lies between."""
         match expr:
             case Const(value, sort):
                 number = self.encoder.number(value, sort)

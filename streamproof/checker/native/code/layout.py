@@ -71,7 +71,7 @@ class Layout:
         return packed
 
     def unpack(self, row: NDArray[np.uint64]) -> Keys:
-        """Give a packed state's number for each cell."""
+        """Return a packed state's number for each cell."""
         words = row.tolist()
         values = {
             number: ((words[place.word] & place.mask) >> place.shift) + place.low

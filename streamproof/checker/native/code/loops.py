@@ -36,7 +36,7 @@ def each(build: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
 
 
 def state_at(build: ir.IRBuilder, states: ir.Value, position: ir.Value, width: int) -> ir.Value:
-    """Give the address of a state among packed states of so many words."""
+    """Return the address of a state among packed states of so many words."""
     return build.gep(states, [build.mul(position, I64(width))])
 
 

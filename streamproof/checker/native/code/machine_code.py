@@ -44,7 +44,7 @@ class Library:
         self._library = builder.link(self._jit, hashlib.sha256(image).hexdigest())
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
-        """Give a function, which keeps the library; its types are those of `ctypes`."""
+        """Return a function, which keeps the library; its types are those of `ctypes`."""
         return Function(self, self._library[name], ctypes.CFUNCTYPE(result, *arguments))
 
 

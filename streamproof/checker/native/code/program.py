@@ -58,7 +58,7 @@ FIRST = (COUNT, COUNT, *STATES)
 
 @functools.cache
 def generator_digest() -> str:
-    """Give a digest of what writes the code: the same model may be compiled to something else."""
+    """Return a digest of what writes the code: the same model may be compiled to something else."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
@@ -129,7 +129,7 @@ class Program:
         return hashes
 
     def represent(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Give the representatives of packed states, a row each."""
+        """Return the representatives of packed states, a row each."""
         states = states.copy()
         if self.symmetry:
             self._represent(states, len(states))
@@ -143,7 +143,7 @@ class Program:
         return total
 
     def marks(self, number: int, states: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
-        """Tell for each of the first so many states whether a term of the promises is true."""
+        """Return for each of the first so many states whether a term of the promises is true."""
         marks = np.zeros(count, np.uint8)
         self._marks[number](states, count, marks)
         return marks
@@ -192,13 +192,13 @@ class Program:
         return about, module
 
     def _key(self, symmetry: bool) -> str:
-        """Tell apart whatever would be compiled differently."""
+        """Return a key that differs wherever the compiled code would."""
         form = form_of(self.encoder.traced)
         parts = (generator_digest(), form, self.encoder.constants, self.cells, tuple(self.initial))
         return "\n".join(map(written, (*parts, symmetry, self.is_rolled)))
 
     def _lay_out(self, fixed: Mapping[int, int], symmetry: bool) -> None:
-        """Say what is symmetric, if that is asked, and where each cell lies."""
+        """Find the symmetric elements, if they are asked for, and lay out the cells."""
         order: Sequence[int] = range(len(self.cells))
         if symmetry:
             alike = alike_elements(self.encoder, self.cells, tuple(self.initial), fixed)

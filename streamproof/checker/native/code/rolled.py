@@ -42,7 +42,7 @@ TERMS_MAX = 10_000_000
 
 
 def is_large(encoder: Encoder) -> bool:
-    """Tell whether a ground model would have so many terms that loops are better."""
+    """Return whether a ground model would have so many terms that loops are better."""
     return branching_of(encoder) > BRANCHES_MAX or sum(_terms(encoder)) > TERMS_MAX
 
 
@@ -57,12 +57,12 @@ def evened(cells: Sequence[Cell]) -> tuple[Cell, ...]:
 
 
 def branching_of(encoder: Encoder) -> int:
-    """Give the most successors of a state."""
+    """Return the most successors of a state."""
     return sum(encoder.count(command.parameters) for command in encoder.traced.commands)
 
 
 def fixed_cells(encoder: Encoder, cells: Sequence[Cell], initial: Sequence[Keys]) -> dict[int, int]:
-    """Give the values of the cells of variables that no action changes."""
+    """Return the values of the cells of variables that no action changes."""
     changed = {update.variable for c in encoder.traced.commands for update in c.updates}
     known = initial[0] if initial else ()
     fixed: dict[int, int] = {}
@@ -284,7 +284,7 @@ def _arrays(cells: Sequence[Cell], fixed: Mapping[int, int]) -> dict[str, Array]
 
 
 def _values(encoder: Encoder, fixed: Mapping[int, int]) -> dict[str, list[int]]:
-    """Give the values of constants, and of variables that never change, at all keys."""
+    """Return the values of constants, and of variables that never change, at all keys."""
     values: dict[str, list[int]] = {}
     rest = list(encoder.constant_values())
     for part in encoder.traced.constants:

@@ -89,14 +89,14 @@ class Symmetry:
         return [*others, *columns]
 
     def moves(self, pair: Alike) -> dict[int, int]:
-        """Tell where the changing cells go that move if two elements change places."""
+        """Return where the changing cells go that move if two elements change places."""
         exchange = identity(self.encoder)
         send(exchange, pair, (1, 0))
         targets = Move(self.encoder, self.encoder.traced.variables, exchange).targets
         return {n: int(targets[n]) for n in self._changing if targets[n] != n}
 
     def between(self, state: Keys, representative: Keys) -> Permutation:
-        """Give a permutation that makes the representative out of a state of its orbit.
+        """Return a permutation that makes the representative out of a state of its orbit.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Symmetry:
         raise LookupError(f"no permutation makes {representative} of {state}")
 
     def sending(self, pairs: Iterable[tuple[str, int, int]]) -> Permutation | None:
-        """Give a permutation that sends elements of domains to others; None if there is none."""
+        """Return a permutation that sends elements of domains to others; None if there is none."""
         alike = {(part.domain, member): part for part in self.used for member in part.members}
         permutation = identity(self.encoder)
         settled: dict[tuple[str, int], int] = {}
@@ -164,7 +164,7 @@ class Symmetry:
 
 
 def identity(encoder: Encoder) -> Permutation:
-    """Give the permutation that leaves everything where it is."""
+    """Return the permutation that leaves everything where it is."""
     return {name: tuple(range(len(domain))) for name, domain in encoder.domains.items()}
 
 
@@ -229,7 +229,7 @@ def send(permutation: Permutation, group: Alike, order: Sequence[int]) -> None:
 
 
 def _is_column(variable: Variable, domain: str, others: Collection[str]) -> bool:
-    """Tell whether each cell of a variable belongs to one element of a domain, or to none."""
+    """Return whether each cell of a variable belongs to one element of a domain, or to none."""
     if isinstance(variable.sort, ElementSort) and variable.sort.name == domain:
         return False
     names = [sort.name for sort in variable.keys]

@@ -67,16 +67,16 @@ class Terms:
         return self.nodes[term]
 
     def value(self, term: Term) -> int | None:
-        """Give a term's value if it is the same in every state."""
+        """Return a term's value if it is the same in every state."""
         node = self.nodes[term]
         return node.low if node.low == node.high else None
 
     def constant(self, value: int) -> Term:
-        """Give the term of a number."""
+        """Return the term of a number."""
         return self._term("constant", (value,), value, value)
 
     def cell(self, number: int, low: int, high: int) -> Term:
-        """Give the term that reads a cell of the state."""
+        """Return the term that reads a cell of the state."""
         return self._term("cell", (number,), low, high)
 
     def negate(self, term: Term) -> Term:

@@ -32,7 +32,7 @@ class Translator:
         self._free: dict[int, tuple[tuple[Var, ...], bool]] = {}
 
     def take_step(self, changed: Mapping[Place, Term]) -> None:
-        """Say what the later state of a step is: how it differs."""
+        """Return the later state of a step, by its differences."""
         self._after = {**self.now, **changed}
         self._known_after = {}
 

@@ -31,7 +31,7 @@ def walk(steps: Any, begun: Any, allowed: Any, found: Any, seen: Any) -> Any:
 
 
 def rest(steps: Any, order: Any, kinds: Any) -> Any:
-    """Give the first state in which no fair action can happen."""
+    """Return the first state in which no fair action can happen."""
     for number in order:
         may_stay = True
         for step in range(steps.offsets[number], steps.offsets[number + 1]):

@@ -57,7 +57,7 @@ def look(_typing: Any, slots: Any, line: Any, tag: Any) -> Any:
 
 @intrinsic
 def lowest_bit(_typing: Any, bits: Any) -> Any:
-    """Give the number of the lowest bit that is set; there must be one."""
+    """Return the number of the lowest bit that is set; there must be one."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(1))
@@ -66,12 +66,12 @@ def lowest_bit(_typing: Any, bits: Any) -> Any:
 
 
 def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Give where an array's elements lie."""
+    """Return where an array's elements lie."""
     return context.make_array(kind)(context, builder, array).data
 
 
 def _function(builder: Any, address: Any, result: Any, arguments: Any) -> Any:
-    """Give a function of a generated program by where its code is."""
+    """Return a function of a generated program by where its code is."""
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.inttoptr(address, kind.as_pointer())
 

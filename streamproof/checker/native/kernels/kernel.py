@@ -127,7 +127,7 @@ def _leaves(arguments: Any) -> Iterator[Any]:
 
 
 def _taken_apart(layouts: Any, leaves: Any) -> Iterator[Any]:
-    """Give what numba's convention passes: for arrays owner, object, sizes, data, shape, strides.
+    """Yield what numba's convention passes: for arrays owner, object, sizes, data, shape, strides.
 
     Raises
     ------

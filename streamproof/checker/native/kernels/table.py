@@ -57,14 +57,14 @@ def locate(found: Any, begin: Any, end: Any, states: Any, index: Any, numbers: A
 
 @njit(_nrt=False, inline="always")
 def _home(hash_: Any, index: Any) -> Any:
-    """Give the line at which the search for a state begins."""
+    """Return the line at which the search for a state begins."""
     region = hash_ >> _REGION_SHIFT
     return region * _reach(index) + (((hash_ & _TAG) * index.lines[region]) >> _HALF)
 
 
 @njit(_nrt=False, inline="always")
 def _reach(index: Any) -> Any:
-    """Give the lines that a region may grow to."""
+    """Return the lines that a region may grow to."""
     return uint64(index.slots.shape[0] // (REGIONS * LINE))
 
 
@@ -88,7 +88,7 @@ def _ask_for_states(hashes: Any, begin: Any, end: Any, states: Any, width: Any, 
 
 @njit(_nrt=False, inline="always")
 def _find(found: Any, at: Any, states: Any, index: Any) -> Any:
-    """Give the slot of a candidate: taken by the same state, or free."""
+    """Return the slot of a candidate: taken by the same state, or free."""
     hash_ = found.hashes[at]
     line = _home(hash_, index)
     while True:
@@ -106,7 +106,7 @@ def _find(found: Any, at: Any, states: Any, index: Any) -> Any:
 
 @njit(_nrt=False, inline="always")
 def _next(line: Any, region: Any, index: Any) -> Any:
-    """Give the line behind one; behind the last of a region comes its first."""
+    """Return the line behind one; behind the last of a region comes its first."""
     first = region * _reach(index)
     return first if line + _ONE == first + index.lines[region] else line + _ONE
 
