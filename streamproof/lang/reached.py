@@ -233,7 +233,8 @@ class Reader:
 
         Parameters
         ----------
-        owners : modules that the attribute may be asked of
+        code, name : the function that asks, and the attribute
+        owners : modules that it may be asked of
         is_named : whether it is one of them: a record may have a field that is called as a module
             of the model is
         """
