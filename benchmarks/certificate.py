@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from streamproof.models.registry import protocol_names
+from streamproof.models.kit.places import protocol_names
 from streamproof.spark_bindings.certificate import check_certificate
 
 RUNS = 5

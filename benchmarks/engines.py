@@ -148,7 +148,7 @@ def child(case: dict[str, Any], threads: int) -> Run:
     """Load, then search; zero threads stand for the reference engine."""
     from streamproof.checker import Limits
     from streamproof.checker.reference import explore
-    from streamproof.models import registry
+    from streamproof.models.kit import registry
 
     model = registry.build(case["target"], case["size"])
     if threads == 0:

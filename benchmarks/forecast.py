@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from streamproof.checker.forecast.forecast import Budget, forecast
-from streamproof.models import registry
+from streamproof.models.kit import registry
 
 ROOT = Path(__file__).parents[1]
 FULL = 1_000_000

@@ -25,7 +25,7 @@ from streamproof.checker.exploration import Exploration
 from streamproof.checker.limits import peak_memory_mb
 from streamproof.checker.native import engine as native
 from streamproof.lang.model import Model
-from streamproof.models.sizes import at_size
+from streamproof.models.kit.sizes import at_size
 
 MANAGERS_REFERENCE = 5
 """A size at which the reference engine takes seconds."""

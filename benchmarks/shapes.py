@@ -27,7 +27,7 @@ import json, sys, time
 from streamproof.checker import check
 from streamproof.checker.engines import EngineName, engine_of
 from streamproof.lang import Domain
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from tests.checker.native.shapes import Deep, One, Started, Stepped
 model = {model}
 begun = time.process_time()

@@ -19,7 +19,7 @@ from rich.table import Table
 from streamproof.checker.engines import EngineName
 from streamproof.checker.simulate import SimulationReport, simulate
 from streamproof.checker.walks import Plan
-from streamproof.models import registry
+from streamproof.models.kit import registry
 
 REFERENCE_WALKS = 100
 TWO_PHASE_COMMIT = str(Path(__file__).parent / "traced_two_phase_commit.py")

@@ -26,7 +26,7 @@ from rich.table import Table
 CHECK = "import sys; from streamproof.cli import main; sys.argv[0] = 'streamproof'; main()"
 ENGINE = """
 import sys, time
-from streamproof.models import registry
+from streamproof.models.kit import registry
 model = registry.build(sys.argv[1], "small")
 began = time.perf_counter()
 from streamproof.checker.engines import explore_natively

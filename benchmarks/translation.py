@@ -26,7 +26,7 @@ import psutil
 
 from streamproof import translation, verification
 from streamproof.cli.spark_examples import EXAMPLES
-from streamproof.models.registry import protocol_names
+from streamproof.models.kit.places import protocol_names
 from streamproof.proofs import induction
 
 COMPARING = (

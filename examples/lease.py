@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from streamproof.lang import Domain, Element, Fairness, Map, Model
 from streamproof.lang import action, always, forall, implies, init, leads_to, require, sometimes
-from streamproof.models.mutant import Mutant
+from streamproof.models.kit.mutant import Mutant
 from streamproof.proofs.invariant import Invariant
 
 

@@ -26,8 +26,8 @@ from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
 from streamproof.lang.digest import protocol_digest
 from streamproof.lang.source_text import source_digest, tree_of
-from streamproof.models.registry import module_of, protocol_module
-from streamproof.models.verdict import Exhausted, ExitCode, Json, Proved, Verdict
+from streamproof.models.kit.registry import module_of, protocol_module
+from streamproof.models.kit.verdict import Exhausted, ExitCode, Json, Proved, Verdict
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import ProofReport, prove
 from streamproof.translation import validate_protocol
@@ -38,8 +38,8 @@ ENGINES = {
     "checker": (
         "checker",
         "translation",
-        "models/registry.py",
-        "models/verdict.py",
+        "models/kit/registry.py",
+        "models/kit/verdict.py",
         "verification.py",
     ),
     "proofs": ("proofs/*.py", "translation"),

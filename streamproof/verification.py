@@ -18,11 +18,11 @@ from streamproof.checker.limits import cores
 from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
 from streamproof.lang.model import Model
-from streamproof.models import registry
-from streamproof.models.mutant import Mutant
-from streamproof.models.registry import ModelFile, protocol_module
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import (
+from streamproof.models.kit import registry
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.kit.registry import ModelFile, protocol_module
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import (
     ExitCode,
     Json,
     Undetermined,

@@ -19,7 +19,8 @@ from streamproof.certified.record import DIRECTORY_VARIABLE, FORMAT
 from streamproof.certified.seal import sealed
 from streamproof.certified.sources import digests_of, sources_of
 from streamproof.lang.digest import protocol_digest
-from streamproof.models.registry import protocol_module, protocol_names
+from streamproof.models.kit.places import protocol_names
+from streamproof.models.kit.registry import protocol_module
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
 

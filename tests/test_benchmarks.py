@@ -12,7 +12,7 @@ from benchmarks.engines import CASES, Run, build_stateright, engines, read_state
 from benchmarks.traced_two_phase_commit import TwoPhaseCommit
 from streamproof.checker import reference
 from streamproof.lang.model import eventually
-from streamproof.models.sizes import at_size
+from streamproof.models.kit.sizes import at_size
 
 CASE = CASES["2PC(7)"]
 TOLD = {

@@ -20,7 +20,7 @@ from streamproof.certification import (
 )
 from streamproof.certified.record import DIRECTORY_VARIABLE, FORMAT, read_record
 from streamproof.checker.mutation import MutationReport
-from streamproof.models.registry import UnknownModel
+from streamproof.models.kit.registry import UnknownModel
 from streamproof.protocols import chandy_lamport
 from streamproof.spark_bindings.certificate import check_certificate
 from tests.support.reports import small_report
@@ -76,7 +76,7 @@ def test_what_is_green_is_certified_and_says_what_proved_it(runs, tmp_path):
     assert content["made_from"] == basis.to_json()
     assert content["made_from"]["engines"].keys() == ENGINES.keys()
     assert "z3-solver" in content["made_from"]["versions"]
-    assert "streamproof.models.mutants.chandy_lamport" in content["made_from"]["models"]
+    assert "streamproof.models.mutants.snapshots.chandy_lamport" in content["made_from"]["models"]
     assert content["sources"].keys() >= {"streamproof.lang.map", "streamproof.protocols." + NAME}
     check_certificate(NAME)
 

@@ -9,8 +9,8 @@ import pytest
 
 from streamproof.checker.engines import explore_natively
 from streamproof.checker.packable import is_packable
-from streamproof.models import registry
-from streamproof.models.verdict import Counts
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Counts
 from tests.golden import manifest
 from tests.quick import sample_few_states
 

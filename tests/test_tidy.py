@@ -118,6 +118,11 @@ def documented_names(docstring: str) -> set[str]:
     return {name.strip(" *") for head in heads for name in head.split(",")}
 
 
+def other_words_for_bounds(text: str) -> list[str]:
+    """List names that end in another word than `_max` or `_min`."""
+    return sorted(set(re.findall(r"\b\w+(?<!\bat)_(?:most|least)\b", text)))
+
+
 @pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
 def test_a_file_is_short_enough_to_be_read(path):
     lines = len(path.read_text(encoding="utf-8").splitlines())
@@ -148,6 +153,11 @@ def test_everything_public_is_documented(path):
 @pytest.mark.parametrize("path", [*PACKAGE, *TOOLS], ids=name_of)
 def test_a_parameters_section_names_parameters(path):
     assert incomplete_parameters(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_a_bound_is_called_max_or_min(path):
+    assert other_words_for_bounds(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("path", [p for p in PACKAGE if "models" not in p.parts], ids=name_of)
@@ -194,8 +204,9 @@ def parsed(path: Path) -> ast.Module:
             "class A:\n" + "".join(f"    def m{i}(self): ...\n" for i in range(13)),
             ["A has 13"],
         ),
+        (other_words_for_bounds, "tuples_most = rows_max\n", ["tuples_most"]),
     ],
-    ids=["long", "unfinished", "undocumented", "parameters", "crowded"],
+    ids=["long", "unfinished", "undocumented", "parameters", "crowded", "bounds"],
 )
 def test_each_check_finds_a_planted_violation(check, text, found):
     assert check(text) == found

@@ -18,9 +18,10 @@ import pytest
 from streamproof.certification import basis_of, certify, stale_parts
 from streamproof.certified.record import DIRECTORY_VARIABLE, read_record
 from streamproof.lang.digest import protocol_digest
-from streamproof.models import registry
-from streamproof.models.registry import UnknownModel, protocol_module, protocol_names
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit import registry
+from streamproof.models.kit.places import protocol_names
+from streamproof.models.kit.registry import UnknownModel, protocol_module
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.protocols import chandy_lamport
 from streamproof.verification import model_files, verify_protocols
 

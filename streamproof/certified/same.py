@@ -134,6 +134,9 @@ class Comparison:
 
     def _modules(self, place: str, one: Any, other: Any) -> Iterator[Pair]:
         name: str = other.__name__
+        if name not in self._copies and one.__name__ == name and _are_made(one, other):
+            yield from self._names(place, _names_of(one), _names_of(other), is_module=False)
+            return
         if name not in self._copies:
             if one is not other:
                 self._note(place, f"is {_short(one)}, and {_short(other)} in its file")
@@ -286,6 +289,11 @@ class Comparison:
     def _kind(cls, value: Any) -> type | None:
         """Return how a value is compared; None for an object by its attributes."""
         return type(value) if type(value) in cls._COMPARED else None
+
+
+def _are_made(*modules: types.ModuleType) -> bool:
+    """Report whether modules were made by code, and imported by nobody: they are what they hold."""
+    return all(module.__spec__ is None and module.__name__ not in sys.modules for module in modules)
 
 
 def _names_of(module: types.ModuleType) -> dict[str, Any]:

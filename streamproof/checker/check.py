@@ -25,7 +25,7 @@ from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
 from streamproof.lang.reached import require_as_when_listed
 from streamproof.lang.surroundings import surroundings
-from streamproof.models.verdict import (
+from streamproof.models.kit.verdict import (
     Counts,
     Finding,
     Json,

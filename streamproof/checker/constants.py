@@ -17,8 +17,8 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map, WrongDefinition
 from streamproof.lang.model import Model, domain_fields, methods_of
 from streamproof.lang.sorts import DomainSort, Sort, sort_of
-from streamproof.models.sizes import at_size
-from streamproof.models.trace import show
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.trace import show
 
 
 def look_at_sizes(cls: type[Model[Any]]) -> None:

@@ -15,8 +15,8 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Disabled, OutOfRange, StreamproofError
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model, Move
-from streamproof.models.trace import Trace, TraceStep, changes, fields_of, show
-from streamproof.models.verdict import CLAIMS, DEADLOCK
+from streamproof.models.kit.trace import Trace, TraceStep, changes, fields_of, show
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
 _REPEATS = "~"
@@ -258,7 +258,7 @@ def as_pytest(trace: Trace, broken: str, build: str) -> str:
     return f'''"""A counterexample to `{broken}`, found by streamproof, key {trace.key}."""
 
 {imports}from streamproof.checker.counterexample import broken_along
-from streamproof.models import registry
+from streamproof.models.kit import registry
 
 
 def test_{broken}_holds_along_a_run_that_once_broke_it() -> None:
@@ -274,8 +274,8 @@ def _promise_as_pytest(trace: Trace, broken: str, build: str, imports: str) -> s
     return f'''"""`{broken}` was not kept on a run found by streamproof check, key {trace.key}."""
 
 {imports}from streamproof.checker import check
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 
 
 def test_{broken}_is_not_broken_any_more() -> None:

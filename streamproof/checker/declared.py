@@ -25,7 +25,7 @@ from streamproof.lang.contents import (
 from streamproof.lang.model import Model
 from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, MapSort, RecordSort, Sort
 from streamproof.lang.trace import state_sort_of
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 FindWrong: TypeAlias = Callable[[Any], str | None]
 """Gives what is not of its sort, as `.field is 1, which is int and not bool`; None if all is."""

@@ -9,7 +9,7 @@ from typing import Any
 from streamproof.checker.lasso import Liveness, Path
 from streamproof.checker.properties import Broken
 from streamproof.lang.model import Call, Model, Role
-from streamproof.models.verdict import Counts, Json
+from streamproof.models.kit.verdict import Counts, Json
 
 __all__ = ["INTERRUPTED", "Exploration", "Path", "counts_of"]
 

@@ -16,7 +16,7 @@ from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.lang import Domain
 from streamproof.lang.model import STATED, Call, Model, Role
 from streamproof.lang.quantify import Premises
-from streamproof.models.verdict import (
+from streamproof.models.kit.verdict import (
     ACTIONS,
     CLAIMS,
     DEADLOCK,

@@ -24,7 +24,7 @@ from typing import Any
 from streamproof.checker.declared import hidden_attributes
 from streamproof.lang import Domain, Element, Map
 from streamproof.lang.contents import built_on, dict_getter, is_set, slots_beside
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 _LEAVES = (
     bool,

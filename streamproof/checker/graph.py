@@ -9,7 +9,7 @@ import networkx as nx
 
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
-from streamproof.models.trace import changes, fields_of, show
+from streamproof.models.kit.trace import changes, fields_of, show
 
 STATES_MAX = 10_000
 """States that a graph may have unless told otherwise; a picture of more shows nothing."""

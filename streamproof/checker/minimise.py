@@ -18,7 +18,7 @@ from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled
 from streamproof.lang.model import Model
-from streamproof.models.verdict import CLAIMS, DEADLOCK
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
 _CLAIM = Broken(CLAIMS, "an assert failed")

@@ -12,8 +12,8 @@ from streamproof.checker.limits import Limits
 from streamproof.lang import WrongDefinition
 from streamproof.lang.claims import claim_function
 from streamproof.lang.model import PROMISES, STATED, Model
-from streamproof.models.mutant import Mutant
-from streamproof.models.verdict import (
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.kit.verdict import (
     ACTIONS,
     CLAIMS,
     DEADLOCK,

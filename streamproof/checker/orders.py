@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from streamproof.checker.canonical import text_of
 from streamproof.lang import Disabled, Element, Map
 from streamproof.lang.impure import ImpureModel
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 Ask: TypeAlias = Callable[..., Any]
 Build: TypeAlias = Callable[[type[Any]], Any]

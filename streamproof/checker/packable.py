@@ -27,7 +27,7 @@ from streamproof.lang.sorts import (
     Sort,
 )
 from streamproof.lang.trace import field_sorts, state_sort_of, trace_model
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 Domains = Mapping[str, Domain[Any]]
 """The model's, by the name of their element class."""

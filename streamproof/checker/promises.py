@@ -11,7 +11,7 @@ from streamproof.checker.lasso import Lasso, Liveness, fair_actions, never_comes
 from streamproof.checker.limits import LimitReached, Limits
 from streamproof.checker.progress import OnProgress, ignore
 from streamproof.lang.model import PROMISES, Call, Model, Role
-from streamproof.models.verdict import Exhausted, Finding, Kind, Refuted, Undetermined, Verdict
+from streamproof.models.kit.verdict import Exhausted, Finding, Kind, Refuted, Undetermined, Verdict
 
 NOT_WITH_SYMMETRY = (
     "promises are not decided where one state stands for an orbit: search without symmetry"

@@ -22,7 +22,7 @@ from streamproof.lang.computed import kept_otherwise
 from streamproof.lang.impure import ImpureModel, require_pure
 from streamproof.lang.model import Call, Model, Role
 from streamproof.lang.surroundings import Surroundings, changed, look_around, surroundings
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 STATES_SAMPLED = 64
 """States that are looked at, nearest first: an impure method shows almost at once."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from streamproof.lang import Map, WrongDefinition
 from streamproof.lang.model import Model, Role
 from streamproof.lang.sorts import IntSort, MapSort, Range, RecordSort, Sort, sort_of
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 FindOutside: TypeAlias = Callable[[Any], str | None]
 """Gives what lies outside its range, as `field is value, outside lo..hi`; None if nothing does."""

@@ -7,7 +7,7 @@ from typing import Any
 from streamproof.checker.counterexample import retrace
 from streamproof.checker.exploration import Path
 from streamproof.lang.model import Model
-from streamproof.models.verdict import Reachable, Reached
+from streamproof.models.kit.verdict import Reachable, Reached
 
 STATES_MAX = 100_000
 """States that are searched before nothing is said."""

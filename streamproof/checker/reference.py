@@ -20,7 +20,7 @@ from streamproof.checker.ranges import find_outside
 from streamproof.checker.states import States, acts_in_any_order
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
-from streamproof.models.verdict import CLAIMS, DEADLOCK
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
 _START = -1  # stands for an action's number where a state is an initial one

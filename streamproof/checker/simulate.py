@@ -19,7 +19,7 @@ from streamproof.checker.translation import translation_of
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
-from streamproof.models.verdict import (
+from streamproof.models.kit.verdict import (
     Finding,
     Json,
     Sampled,

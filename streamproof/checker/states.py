@@ -12,7 +12,7 @@ from streamproof.checker.orders import in_any_order
 from streamproof.lang import StreamproofError
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model
-from streamproof.models.trace import show
+from streamproof.models.kit.trace import show
 
 S = TypeVar("S")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.checker.engines import EngineName
 from streamproof.lang.model import Model
-from streamproof.models.verdict import Exhausted, Finding, Sampled
+from streamproof.models.kit.verdict import Exhausted, Finding, Sampled
 
 if TYPE_CHECKING:
     from streamproof.translation import TranslationReport

@@ -24,7 +24,7 @@ from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.model import Call, Model
-from streamproof.models.verdict import CLAIMS, DEADLOCK
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK
 
 S = TypeVar("S")
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 __all__ = ["main"]
 

@@ -28,7 +28,7 @@ from streamproof.cli import (
 )
 from streamproof.cli.command import Command, Group
 from streamproof.cli.errors import with_exit_code
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 MODELS, PIPELINES, PROJECT = "Models", "Pipelines", "Project"
 """The groups of commands, in the order of `streamproof --help`."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.cli.stages import stage_line
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 Protocols: TypeAlias = Annotated[
     list[str] | None, typer.Argument(help="Protocols of streamproof.", metavar="PROTOCOL...")
@@ -63,7 +63,7 @@ def certify(
 
 
 def _chosen(protocols: list[str] | None, *, everything: bool) -> list[str]:
-    from streamproof.models.registry import protocol_names
+    from streamproof.models.kit.places import protocol_names
 
     if bool(protocols) == everything:
         raise typer.BadParameter(f"name protocols, or --all of them: {', '.join(protocol_names())}")

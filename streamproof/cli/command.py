@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from streamproof.models.registry import names
+from streamproof.models.kit.registry import names
 
 
 def _models() -> str:

@@ -17,7 +17,7 @@ from streamproof.checker.counterexample import BrokenModel
 from streamproof.cli.options import OutputRefused, chosen, replay_command
 from streamproof.cli.render import error_console, only_json, print_json, print_trace
 from streamproof.lang import StreamproofError
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 from streamproof.paths import why_not_local
 
 P = ParamSpec("P")

@@ -20,10 +20,10 @@ from streamproof.cli.options import (
     chosen,
 )
 from streamproof.cli.render import console, print_json, progress_line
-from streamproof.models.registry import Sized
-from streamproof.models.sizes import named_size, parsed
-from streamproof.models.trace import show
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.registry import Sized
+from streamproof.models.kit.sizes import named_size, parsed
+from streamproof.models.kit.trace import show
+from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
     from streamproof.checker.forecast.forecast import Forecast

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from streamproof.cli.options import Settings, SizeName, Target, chosen, new_file
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 
 class Format(StrEnum):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from streamproof import __version__
 from streamproof.cli.report import Row
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport

@@ -7,8 +7,8 @@ from rich.text import Text
 
 from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, print_json
-from streamproof.models.registry import load, names
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.registry import load, names
+from streamproof.models.kit.verdict import ExitCode, Json
 
 
 def list_models(*, as_json: AsJson = False) -> ExitCode:

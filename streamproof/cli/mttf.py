@@ -11,7 +11,7 @@ from rich.table import Table
 from streamproof.cli.options import AsJson, new_file
 from streamproof.cli.render import console, print_json
 from streamproof.lang import StreamproofError
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
     from streamproof.mttf import Cluster

@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run_mutants
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
 from streamproof.cli.render import console, error_console, print_json
 from streamproof.lang.model import STATED
-from streamproof.models.registry import ModelFile, UnknownModel, load, names, original_of
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import DEADLOCK, ExitCode
+from streamproof.models.kit.meant import closest
+from streamproof.models.kit.places import mutants_place, places
+from streamproof.models.kit.registry import (
+    ModelFile,
+    UnknownModel,
+    load,
+    names,
+    original_of,
+)
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import DEADLOCK, ExitCode
 
 
 def mutate(
@@ -33,12 +41,13 @@ def mutate(
     if not file.mutants:
         raise UnknownModel(_how_to_list_mutants(file))
     mutants = [mutant for mutant in file.mutants if not only or mutant.name in only]
-    known = [mutant.name for mutant in file.mutants]
+    known = {mutant.name: mutant.model_class for mutant in file.mutants}
     unknown = [name for name in only or () if name not in known]
     if unknown:
+        meant = "".join(closest(name, known) for name in unknown)
         raise UnknownModel(
-            f"{target} has no mutant {' and no mutant '.join(unknown)}, so nothing was run. It has "
-            f"{', '.join(known)}. Name one of these, or leave --only out to run them all"
+            f"{target} has no mutant {' and no mutant '.join(unknown)}, so nothing was run. {meant}"
+            f"It has {', '.join(known)}. Name one of these, or leave --only out to run them all"
         )
     results = []
     for result in run_mutants(
@@ -61,7 +70,16 @@ def mutate(
 def print_mutants(report: MutationReport) -> None:
     """Print a row for each mutant."""
     out = console()
-    table = Table("mutant", "fate", "by", "steps", "states", "", box=None, pad_edge=False)
+    table = Table(
+        Column("mutant", no_wrap=True),
+        "fate",
+        "by",
+        "steps",
+        "states",
+        "",
+        box=None,
+        pad_edge=False,
+    )
     for result in report.results:
         table.add_row(*_row(result))
     out.print(table)
@@ -79,11 +97,11 @@ def _how_to_list_mutants(file: ModelFile) -> str:
     killers = [method.name for role in STATED for method in file.main.methods(role)]
     place = "the file of the model"
     if file.name in names():
-        place = f"streamproof/models/mutants/{file.name}.py"
+        place = f"{mutants_place(places()[file.name]).replace('.', '/')}.py"
     return (
         f"{file.name} has no mutants, so nothing shows that its properties would catch a mistake. "
         f"List mistakes that they must catch in {place}, for example\n\n"
-        "    from streamproof.models.mutant import Mutant\n\n"
+        "    from streamproof.models.kit.mutant import Mutant\n\n"
         f"    class Wrong({model}): ...  # one of its actions, written as it must not be\n\n"
         "    MUTANTS = (\n"
         f'        Mutant("wrong", Wrong, {dict(size)!r}, killed_by="{(killers or [DEADLOCK])[0]}", '

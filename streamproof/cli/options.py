@@ -14,9 +14,9 @@ from streamproof.checker.engines import THREADS_MAX, EngineName
 from streamproof.checker.limits import Limits, cores, threads_useful
 from streamproof.cli.render import error_console
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import Sized, choose
-from streamproof.models.sizes import UnknownSize
-from streamproof.models.trace import Trace
+from streamproof.models.kit.registry import Sized, choose
+from streamproof.models.kit.sizes import UnknownSize
+from streamproof.models.kit.trace import Trace
 
 if TYPE_CHECKING:
     from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
@@ -44,7 +44,7 @@ Target: TypeAlias = Annotated[
     typer.Argument(
         metavar="MODEL",
         help="A model of streamproof (see streamproof list), or a file of your own: path/x.py."
-        " Add :ClassName to choose one of several, or a mutant's name.",
+        " Add :ClassName to choose one of several. A mutant is named like dpc/no-undo.",
     ),
 ]
 SizeName: TypeAlias = Annotated[

@@ -25,8 +25,8 @@ from streamproof.cli.render import (
     status_text,
 )
 from streamproof.lang.model import PROMISES, Role
-from streamproof.models.registry import load, module_of
-from streamproof.models.verdict import ExitCode, Reachable, Refuted, exit_code
+from streamproof.models.kit.registry import load, module_of, split
+from streamproof.models.kit.verdict import ExitCode, Reachable, Refuted, exit_code
 from streamproof.proofs.obligations import RLIMIT, Obligation
 
 if TYPE_CHECKING:  # Z3 is loaded by the command that needs it
@@ -84,7 +84,7 @@ def _invariant_of(target: str) -> Invariant:
     try:
         return find_invariant(target)
     except UnknownInvariant as error:
-        if ":" in target or hasattr(module_of(target), "INVARIANT"):
+        if split(target)[1] or hasattr(module_of(target), "INVARIANT"):
             raise
         model = load(target).main
         names = [method.name for method in model.methods(Role.ALWAYS) if not method.parameters]

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from streamproof.checker.limits import memory_mb
 from streamproof.checker.progress import Meter, OnProgress, Progress, ignore
-from streamproof.models.trace import Trace
-from streamproof.models.verdict import (
+from streamproof.models.kit.trace import Trace
+from streamproof.models.kit.verdict import (
     EXACT_BELOW,
     Counts,
     Finding,

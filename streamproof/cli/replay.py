@@ -11,7 +11,7 @@ from streamproof.checker.counterexample import broken_in_run
 from streamproof.checker.counterexample import replay as run_key
 from streamproof.cli.options import AsJson, Settings, SizeName, Target, chosen
 from streamproof.cli.render import console, print_json, print_trace
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 
 def replay(

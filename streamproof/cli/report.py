@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.cli.render import COLOURS, remark_on
-from streamproof.models.verdict import ExitCode, Verdict
+from streamproof.models.kit.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport

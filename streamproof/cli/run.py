@@ -14,7 +14,7 @@ import typer
 
 from streamproof.cli.logs import logging_to
 from streamproof.cli.render import console, error_console
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings.processes.heartbeat import SUSPECT_AFTER_SECONDS
 
 _PROGRAM = [sys.executable, "-c", "from streamproof.cli import main; main()", "run"]

@@ -11,8 +11,8 @@ from streamproof.cli.options import Target
 from streamproof.lang.digest import protocol_text
 from streamproof.lang.show import show_model
 from streamproof.lang.trace import trace_model
-from streamproof.models.registry import find, protocol_module
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.registry import find, protocol_module
+from streamproof.models.kit.verdict import ExitCode
 
 
 def show(

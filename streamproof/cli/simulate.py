@@ -37,8 +37,8 @@ from streamproof.cli.render import (
     speed,
     status_text,
 )
-from streamproof.models.registry import Sized
-from streamproof.models.verdict import ExitCode, Json, Refuted, exit_code
+from streamproof.models.kit.registry import Sized
+from streamproof.models.kit.verdict import ExitCode, Json, Refuted, exit_code
 
 
 def simulate(

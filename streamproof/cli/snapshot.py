@@ -14,7 +14,7 @@ from streamproof.cli.command import Command, Group
 from streamproof.cli.errors import with_exit_code
 from streamproof.cli.options import AsJson, Yes, confirm
 from streamproof.cli.render import console, print_json
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
     from streamproof.spark_bindings import Snapshot

@@ -12,7 +12,7 @@ from typing import Any
 import streamproof
 from streamproof.cli.render import error_console
 from streamproof.cli.report import Row
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 
 
 @dataclass(frozen=True, slots=True)

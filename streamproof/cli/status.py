@@ -10,7 +10,7 @@ from rich.text import Text
 from streamproof.cli.options import AsJson
 from streamproof.cli.render import console, print_json
 from streamproof.cli.snapshot import PipelinePath
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.verdict import ExitCode, Json
 
 _COLOURS = {"PRIMARY": "green", "IN_SYNC": "green", "SILENT": "red", "STOPPED": "red"}
 

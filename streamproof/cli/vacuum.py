@@ -11,7 +11,7 @@ from rich.table import Table
 from streamproof.cli.options import AsJson, Yes, confirm
 from streamproof.cli.render import console, print_json
 from streamproof.cli.snapshot import PipelinePath
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 
 def vacuum(

@@ -18,8 +18,8 @@ from streamproof.cli.render import console, print_json
 from streamproof.cli.report import Row, rows_of
 from streamproof.cli.spark_examples import EXAMPLES, outcome
 from streamproof.cli.stages import stage_line
-from streamproof.models.registry import protocol_names
-from streamproof.models.verdict import ExitCode, Json
+from streamproof.models.kit.places import protocol_names
+from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport

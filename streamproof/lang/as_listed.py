@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from streamproof.lang.errors import WrongDefinition
@@ -19,7 +19,7 @@ Listed: TypeAlias = dict[tuple[Any, str], tuple[Any, ...]]
 
 
 def list_code(classes: Iterable[Any]) -> Listed:
-    """Write down the functions, descriptors and classes that stand in some classes."""
+    """Write down the functions, descriptors, classes and modules that stand in some classes."""
     return {
         (cls, name): (marks_of(member), member, *_settable(member))
         for cls in classes
@@ -61,4 +61,4 @@ def _settable(member: Any) -> tuple[Any, ...]:
 
 def _is_code(member: Any) -> bool:
     has_get = inspect.getattr_static(type(member), "__get__", None) is not None
-    return has_get or callable(member)
+    return has_get or callable(member) or type(member) is ModuleType

@@ -28,6 +28,8 @@ from streamproof.lang.origin import Origin, instructions_of, origin_of
 
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+_ASKING = (*_ATTRIBUTES, "LOAD_SUPER_ATTR")
+_OF_CALLS = ("CACHE", "PRECALL", "PUSH_NULL")
 _MAKING = ("__init__", "__post_init__", "__new__", "__setattr__")
 """Functions that may give a new object its fields."""
 _SPECIAL = re.compile(r"__\w+__\Z")
@@ -159,7 +161,7 @@ def _uses(code: CodeType, names: dict[str, Any], builtin: Any) -> Iterator[Use]:
     found: Use | None = None
     for instruction, line in _lines(code):
         name = instruction.argval
-        if instruction.opname in ("CACHE", "PRECALL", "PUSH_NULL"):
+        if instruction.opname in _OF_CALLS:
             continue
         if instruction.opname in _ATTRIBUTES and _has_parts(found):
             assert found is not None
@@ -226,11 +228,27 @@ def _class_attributes(code: CodeType, uses: list[Use]) -> Iterator[Use]:
     for cls in _classes(part for use in uses for part in use.parts):
         for name in code.co_names:
             part = inspect.getattr_static(cls, name, _NO_VALUE)
+            if type(part) is ModuleType:
+                yield from _asked_of_module(code, name, part)
+                continue
             part = getattr(part, "__func__", part)
             part = getattr(part, "fget", getattr(part, "func", part))  # of a property
             is_plain = _is_callable_as_it_is(part) or not hasattr(type(part), "__get__")
             if part is not _NO_VALUE and (is_plain or _is_users_function(part)):
                 yield Use(code.co_firstlineno, name, part)
+
+
+def _asked_of_module(code: CodeType, name: str, module: ModuleType) -> Iterator[Use]:
+    """List what code asks of a module that a class has: its parts, or it as a whole."""
+    instructions = [part for part in _lines(code) if part[0].opname not in _OF_CALLS]
+    following = [*instructions[1:], None]
+    for (instruction, line), after in zip(instructions, following, strict=True):
+        if instruction.opname in _ASKING and instruction.argval == name:
+            if after is not None and after[0].opname in _ATTRIBUTES:
+                part = after[0].argval
+                yield Use(line, part, getattr(module, part, _NO_VALUE))
+            else:
+                yield Use(line, name, module)
 
 
 def _is_users_function(value: Any) -> bool:

@@ -120,7 +120,7 @@ class _Makers:
                     self._add_global(module, name)
                     self._add_attributes(function.__globals__[name], part.code.co_names)
             for _, value in part.values:
-                if isinstance(value, ModuleType):  # imported by the function
+                if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
                     self._add_module(value)
                     self._add_attributes(value, part.code.co_names)
                 for kept in kept_in(value):

@@ -18,8 +18,8 @@ _INSTALLED = tuple(str(Path(sysconfig.get_path(name))) for name in ("purelib", "
 _OURS = Path(_HERE).parent
 _OF_MODELS = ("lang", "models", "protocols")
 """Rooms of streamproof that models are made of."""
-_ABOUT_MODELS = ("registry.py", "mutant.py", "trace.py", "verdict.py")
-"""Files among the models that make none: they load models, or report what was found."""
+_KIT = ("models", "kit")
+"""In these rooms, and makes no model either: it loads models, and reports what was found."""
 _STANDARD = tuple(str(Path(sysconfig.get_path(name))) for name in ("stdlib", "platstdlib"))
 
 
@@ -120,7 +120,7 @@ def _is_of_a_tool(filename: str) -> bool:
     if not path.is_relative_to(_OURS):
         return False
     own = path.relative_to(_OURS).parts
-    return own[0] not in _OF_MODELS or (own[0] == "models" and own[-1] in _ABOUT_MODELS)
+    return own[0] not in _OF_MODELS or own[:2] == _KIT
 
 
 def names_used(code: CodeType) -> list[str]:

@@ -257,26 +257,38 @@ class Reader:
     def _values(
         self, code: CodeType, names: dict[str, Any], imported: Imported
     ) -> Iterator[tuple[dis.Instruction, Any]]:
-        owner: Any = None  # the module that the instruction before has loaded, if it did
+        owners: list[Any] = []  # modules that the instruction before has loaded, if it did
+        is_named = False
         for instruction in instructions_of(code):
             found = imported.values.get(instruction.offset, ())
             name = instruction.argval
             if instruction.opname in _BY_NAME and _is_users(name, names):
-                found = (names[name],)
+                found, is_named = (names[name],), True
             elif instruction.opname in _OF_VALUES:
-                found = tuple(self._attributes(code, owner, name))
+                is_named = is_named and bool(owners)
+                found = tuple(self._attributes(code, owners, name, is_named))
             elif isinstance(name, str) and name in imported.local:
-                found = (imported.local[name],)
+                found, is_named = (imported.local[name],), True
             for value in found:
                 if value is not None:
                     self._note_class(value)
                     yield instruction, value
-            owner = found[0] if found and issubclass(type(found[0]), ModuleType) else None
+            owners = [value for value in found if issubclass(type(value), ModuleType)]
 
-    def _attributes(self, code: CodeType, owner: Any, name: str) -> Iterator[Any]:
-        """List what an attribute may be: of a module, or a method of the model or of a record."""
-        if owner is not None:
-            yield getattr(owner, name, None)
+    def _attributes(
+        self, code: CodeType, owners: list[Any], name: str, is_named: bool
+    ) -> Iterator[Any]:
+        """List what an attribute may be: of a module, or a method of the model or of a record.
+
+        Parameters
+        ----------
+        code, name : the function that asks, and the attribute
+        owners : modules that it may be asked of
+        is_named : whether it is one of them: a record may have a field that is called as a module
+            of the model is
+        """
+        yield from (getattr(owner, name, None) for owner in owners)
+        if is_named:
             return
         bases = self.cls.__mro__ if "super" in code.co_names else ()
         yield getattr(self.cls, name, None)

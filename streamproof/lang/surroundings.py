@@ -88,7 +88,7 @@ def _looked_around(cls: Any, model: Any) -> Writer:
         named = (*names_used(part.code), *part.code.co_freevars)
         used = {key: part.names[key] for key in named if key in part.names}
         writer.write("the global", used)
-        for value in used.values():
+        for value in (*used.values(), *(value for _, value in part.values)):
             if issubclass(type(value), ModuleType):
                 writer.write(f"{value.__name__}'s", writer.asked_for(value, part.code))
     own, computed = _attributes_of(model), computed_once(cls)

@@ -37,7 +37,7 @@ from streamproof.lang import (
     sometimes,
 )
 from streamproof.protocols import egress as protocol
-from streamproof.protocols.egress import Client, ClientStep, Egress, EgressStep
+from streamproof.protocols.egress import Client, Egress, EgressStep
 
 
 class Copy(Element):
@@ -70,7 +70,7 @@ class Seen:
     is_right : they are number 0, 1, 2 and so on, none twice and none left out
     """
 
-    count: Annotated[int, Range(0, "seen_most")]
+    count: Annotated[int, Range(0, "seen_max")]
     is_right: bool
 
 
@@ -85,7 +85,7 @@ class State:
     """
 
     up: Map[Copy, bool]
-    failures: Annotated[int, Range(0, "failures_most")]
+    failures: Annotated[int, Range(0, "failures_max")]
     pair: Map[Copy, Egress]
     connections: Map[Copy, Connection]
     client: Client
@@ -103,6 +103,8 @@ class EgressPair(Model[State]):
     """
 
     protocol_name: ClassVar[str] = "egress"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"outputs": 1, "failures": 1},
         "default": {"outputs": 2, "failures": 2},
@@ -111,7 +113,7 @@ class EgressPair(Model[State]):
 
     copies: Domain[Copy]
     outputs: int
-    failures_most: int
+    failures_max: int
     repairs: bool
 
     @classmethod
@@ -127,7 +129,7 @@ class EgressPair(Model[State]):
         return cls(Domain(Copy, 2), outputs, failures, repairs)
 
     @property
-    def seen_most(self) -> int:
+    def seen_max(self) -> int:
         """The most outputs that the client sees, be it by mistake."""
         return 2 * self.outputs
 
@@ -135,18 +137,6 @@ class EgressPair(Model[State]):
     def there_are_two_copies(self) -> bool:
         """Of three copies, two are the same."""
         return forall(self.copies, self.copies, self.copies, lambda a, b, c: b in (a, c) or a == c)
-
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def on_outputs(client: Client, begin: int, end: int) -> ClientStep:
-        """Step the machine of the client."""
-        return protocol.on_outputs(client, begin, end)
-
-    @staticmethod
-    def take_over(egress: Egress) -> EgressStep:
-        """Step the machine of a copy whose twin was active, and failed."""
-        return protocol.take_over(egress)
 
     def delivered(self, s: State, c: Copy) -> int:
         """Give how many outputs the active copy takes the client to have."""
@@ -160,7 +150,7 @@ class EgressPair(Model[State]):
         """There is no output yet; copy a is active."""
         return State(
             up=Map.fill(self.copies, True),
-            failures=self.failures_most,
+            failures=self.failures_max,
             pair=Map.build(self.copies, lambda c: Egress(0, 0, active=c == a, sent=0)),
             connections=Map.fill(self.copies, Connection(0, 0)),
             client=Client(0),
@@ -171,14 +161,14 @@ class EgressPair(Model[State]):
     def give(self, s: State, c: Copy) -> State:
         """A copy gives its next output."""
         require(s.up[c] and s.pair[c].next < self.outputs)
-        return self.stepped(s, c, protocol.give(s.pair[c], 1))
+        return self.stepped(s, c, self.machine.give(s.pair[c], 1))
 
     @action(fairness=Fairness.WEAK)
     def send(self, s: State, c: Copy) -> State:
         """The active copy sends an output."""
         require(s.up[c])
         end = s.pair[c].sent + 1
-        sent = self.stepped(s, c, protocol.send(s.pair[c], end))
+        sent = self.stepped(s, c, self.machine.send(s.pair[c], end))
         connection = replace(s.connections[c], sent=end)
         return replace(sent, connections=s.connections.set(c, connection))
 
@@ -188,7 +178,7 @@ class EgressPair(Model[State]):
         connection = s.connections[c]
         number = connection.received
         require(number < connection.sent)
-        client, effects = self.on_outputs(s.client, number, number + 1)
+        client, effects = self.machine.on_outputs(s.client, number, number + 1)
         arrived = replace(connection, received=number + 1)
         s = replace(s, client=client, connections=s.connections.set(c, arrived))
         for effect in effects:
@@ -202,14 +192,14 @@ class EgressPair(Model[State]):
     def acknowledge(self, s: State, c: Copy) -> State:
         """The active copy learns what the client has."""
         require(s.up[c])
-        egress, _ = protocol.on_ack(s.pair[c], self.delivered(s, c))
+        egress, _ = self.machine.on_ack(s.pair[c], self.delivered(s, c))
         return replace(s, pair=s.pair.set(c, egress))
 
     @action
     def note(self, s: State, c: Copy, d: Copy) -> State:
         """The active copy c tells copy d what it has learned."""
         require(s.up[c] and s.pair[c].active and s.up[d] and s.pair[d].begin < s.pair[c].begin)
-        return self.stepped(s, d, protocol.on_note(s.pair[d], s.pair[c].begin))
+        return self.stepped(s, d, self.machine.on_note(s.pair[d], s.pair[c].begin))
 
     @action
     def fail(self, s: State, c: Copy, d: Copy) -> State:
@@ -223,7 +213,7 @@ class EgressPair(Model[State]):
         )
         if not s.pair[c].active:
             return failed
-        step = self.take_over(s.pair[d])
+        step = self.machine.take_over(s.pair[d])
         begin = step[0].sent
         connections = s.connections.set(d, Connection(begin, begin))
         return self.stepped(replace(failed, connections=connections), d, step)
@@ -235,7 +225,7 @@ class EgressPair(Model[State]):
         return replace(
             s,
             up=s.up.set(c, True),
-            pair=s.pair.set(c, protocol.transfer(s.pair[d])),
+            pair=s.pair.set(c, self.machine.transfer(s.pair[d])),
             connections=s.connections.set(c, Connection(0, 0)),
         )
 

@@ -76,10 +76,10 @@ class State:
     """
 
     up: Map[Copy, bool]
-    failures: Annotated[int, Range(0, "failures_most")]
+    failures: Annotated[int, Range(0, "failures_max")]
     mergers: Map[Copy, Merger]
     histories: Map[tuple[Copy, Place, Lane], bool]
-    taken: Map[tuple[Copy, Lane], Annotated[int, Range(0, "lane_most")]]
+    taken: Map[tuple[Copy, Lane], Annotated[int, Range(0, "lane_max")]]
     log: History
     shown: History
     outputs: Tuples
@@ -98,6 +98,8 @@ class MergeOrder(Model[State]):
     """
 
     protocol_name: ClassVar[str] = "merge_order"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"lanes": 2, "lane_tuples": 1, "failures": 1},
         "default": {"lanes": 2, "lane_tuples": 1, "failures": 2},
@@ -110,7 +112,7 @@ class MergeOrder(Model[State]):
     number: Map[Place, int]
     lane_tuples: int
     tuples: int
-    failures_most: int
+    failures_max: int
     repairs: bool
 
     @classmethod
@@ -138,7 +140,7 @@ class MergeOrder(Model[State]):
         )
 
     @property
-    def lane_most(self) -> int:
+    def lane_max(self) -> int:
         """The most tuples that a copy takes from a lane, be it by mistake."""
         return self.tuples
 
@@ -156,28 +158,6 @@ class MergeOrder(Model[State]):
         """Of three copies, two are the same."""
         return forall(self.copies, self.copies, self.copies, lambda a, b, c: b in (a, c) or a == c)
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
-        """Step the machine of a copy that chooses a lane."""
-        return protocol.choose(merger, lane)
-
-    @staticmethod
-    def is_committed(merger: Merger, end: int) -> bool:
-        """Tell whether outputs may leave the pair."""
-        return protocol.is_committed(merger, end)
-
-    @staticmethod
-    def take_over(merger: Merger) -> MergeStep[Lane]:
-        """Step the machine of a copy that begins to lead."""
-        return protocol.take_over(merger)
-
-    @staticmethod
-    def fold_in(survivor: Merger) -> MergeStep[Lane]:
-        """Step the machine of a copy that gets a new twin."""
-        return protocol.fold_in(survivor)
-
     # ----------------------------------------------------------------------- behaviour
 
     @init
@@ -186,7 +166,7 @@ class MergeOrder(Model[State]):
         nothing = Map.fill(self.places, self.lanes, False)
         return State(
             up=Map.fill(self.copies, True),
-            failures=self.failures_most,
+            failures=self.failures_max,
             mergers=Map.build(self.copies, lambda c: Merger(0, 0, leads=c == a, alone=False)),
             histories=Map.fill(self.copies, self.places, self.lanes, False),
             taken=Map.fill(self.copies, self.lanes, 0),
@@ -199,7 +179,7 @@ class MergeOrder(Model[State]):
     def merge(self, s: State, c: Copy, k: Place, x: Lane) -> State:
         """A copy that leads chooses the lane of place k."""
         require(s.up[c] and self.number[k] == s.mergers[c].merged)
-        return self.carry_out(s, c, k, x, self.choose(s.mergers[c], x))
+        return self.carry_out(s, c, k, x, self.machine.choose(s.mergers[c], x))
 
     @action(fairness=Fairness.WEAK)
     def receive_choice(self, s: State, d: Copy, k: Place) -> State:
@@ -207,33 +187,33 @@ class MergeOrder(Model[State]):
         follower = s.mergers[d]
         require(s.up[d] and not follower.leads and self.number[k] == follower.logged)
         require(exists(self.lanes, lambda x: s.log[k, x]))
-        return self.stepped(s, d, protocol.on_choice(follower, self.number[k]))
+        return self.stepped(s, d, self.machine.on_choice(follower, self.number[k]))
 
     @action(fairness=Fairness.WEAK)
     def acknowledge_log(self, s: State, c: Copy, d: Copy) -> State:
         """Leader c learns what has arrived at copy d."""
         require(s.up[c] and s.mergers[c].leads and s.up[d] and not s.mergers[d].leads)
         require(s.mergers[c].logged < s.mergers[d].logged)
-        return self.stepped(s, c, protocol.on_log_ack(s.mergers[c], s.mergers[d].logged))
+        return self.stepped(s, c, self.machine.on_log_ack(s.mergers[c], s.mergers[d].logged))
 
     @action(fairness=Fairness.WEAK)
     def follow(self, s: State, c: Copy, k: Place, x: Lane) -> State:
         """A copy takes the tuple that its log has at place k."""
         require(s.up[c] and self.number[k] == s.mergers[c].merged and s.log[k, x])
-        return self.carry_out(s, c, k, x, protocol.follow(s.mergers[c]))
+        return self.carry_out(s, c, k, x, self.machine.follow(s.mergers[c]))
 
     @action(fairness=Fairness.WEAK)
     def lead(self, s: State, c: Copy) -> State:
         """A copy that is left alone begins to lead."""
         require(s.up[c])
-        return self.stepped(s, c, self.take_over(s.mergers[c]))
+        return self.stepped(s, c, self.machine.take_over(s.mergers[c]))
 
     @action(fairness=Fairness.WEAK)
     def give(self, s: State, c: Copy, k: Place) -> State:
         """A copy that leads, or is alone, gives the client the output of place k, its next."""
         merger = s.mergers[c]
         require(s.up[c] and (merger.leads or merger.alone) and self.number[k] == s.outputs)
-        require(self.is_committed(merger, s.outputs + 1))
+        require(self.machine.is_committed(merger, s.outputs + 1))
         shown = s.shown.map_items(lambda j, x, was: s.histories[c, k, x] if j == k else was)
         return replace(s, shown=shown, outputs=s.outputs + 1)
 
@@ -251,7 +231,7 @@ class MergeOrder(Model[State]):
             taken=s.taken.map_items(lambda a, _, number: 0 if a == c else number),
             log=s.log.map_items(lambda k, _, was: was and (not leads or self.number[k] < logged)),
         )
-        return self.stepped(failed, d, protocol.on_twin_failure(s.mergers[d]))
+        return self.stepped(failed, d, self.machine.on_twin_failure(s.mergers[d]))
 
     @action
     def replace_copy(self, s: State, c: Copy, d: Copy) -> State:
@@ -260,13 +240,13 @@ class MergeOrder(Model[State]):
         joined = replace(
             s,
             up=s.up.set(c, True),
-            mergers=s.mergers.set(c, protocol.transfer(s.mergers[d])),
+            mergers=s.mergers.set(c, self.machine.transfer(s.mergers[d])),
             histories=s.histories.map_items(
                 lambda a, k, x, was: s.histories[d, k, x] if a == c else was
             ),
             taken=s.taken.map_items(lambda a, x, number: s.taken[d, x] if a == c else number),
         )
-        return self.stepped(joined, d, self.fold_in(s.mergers[d]))
+        return self.stepped(joined, d, self.machine.fold_in(s.mergers[d]))
 
     def stepped(self, s: State, c: Copy, step: MergeStep[Lane]) -> State:
         """Put the machine of a copy into the state that it steps to."""

@@ -38,7 +38,6 @@ from streamproof.lang import (
 )
 from streamproof.protocols import permission as protocol
 from streamproof.protocols.permission import (
-    Order,
     Permission,
     PermissionEffect,
     PermissionStep,
@@ -85,6 +84,8 @@ class PermissionModel(Model[State]):
     """
 
     protocol_name: ClassVar[str] = "permission"
+    machine = protocol
+    """The protocol that is checked. A mutant replaces some of its functions."""
     sizes: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {"replicas": 2, "crashing": 1},
         "default": {"replicas": 2, "crashing": 2},
@@ -118,35 +119,6 @@ class PermissionModel(Model[State]):
             lambda r, q: implies(self.order[r] == self.order[q], r == q),
         )
 
-    # The protocol that is checked; a mutant replaces one of these.
-
-    @staticmethod
-    def begin(machine: Permission[Replica]) -> PermissionStep[Replica]:
-        """Step the machine of a replica that wants to stabilize."""
-        return protocol.begin(machine)
-
-    @staticmethod
-    def request(
-        machine: Permission[Replica], order: Order[Replica], replica: Replica
-    ) -> PermissionStep[Replica]:
-        """Step the machine of a replica that asks the next one."""
-        return protocol.request(machine, order, replica)
-
-    @staticmethod
-    def on_grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Step the machine of a replica that was granted a request."""
-        return protocol.on_grant(machine, replica)
-
-    @staticmethod
-    def on_failure(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Step the machine of a replica that learns of a crash."""
-        return protocol.on_failure(machine, replica)
-
-    @staticmethod
-    def grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Step the machine of a replica that grants a request."""
-        return protocol.grant(machine, replica)
-
     # ----------------------------------------------------------------------- behaviour
 
     @init
@@ -166,12 +138,12 @@ class PermissionModel(Model[State]):
     def want(self, s: State, r: Replica) -> State:
         """A replica's inputs are corrected, so that it wants to stabilize."""
         require(s.up[r])
-        return self.carry_out(s, r, self.begin(s.machines[r]))
+        return self.carry_out(s, r, self.machine.begin(s.machines[r]))
 
     @action(fairness=Fairness.WEAK)
     def ask(self, s: State, r: Replica, q: Replica) -> State:
         """Replica r asks replica q, which is next."""
-        return self.carry_out(s, r, self.request(s.machines[r], self.order, q))
+        return self.carry_out(s, r, self.machine.request(s.machines[r], self.order, q))
 
     @action(fairness=Fairness.WEAK)
     def receive_request(self, s: State, r: Replica, q: Replica) -> State:
@@ -179,7 +151,7 @@ class PermissionModel(Model[State]):
         require(s.requests[r, q] and s.up[q])
         require(self.release_has_arrived(s, r, q) and not s.failures[r, q])
         received = replace(s, requests=s.requests.set((r, q), False))
-        return self.carry_out(received, q, protocol.on_request(s.machines[q], r))
+        return self.carry_out(received, q, self.machine.on_request(s.machines[q], r))
 
     def release_has_arrived(self, s: State, r: Replica, q: Replica) -> bool:
         """Tell whether nothing is ahead of a request. Here is where FIFO is assumed."""
@@ -188,26 +160,26 @@ class PermissionModel(Model[State]):
     @action(fairness=Fairness.STRONG)
     def give(self, s: State, r: Replica, q: Replica) -> State:
         """Replica q grants the request of r; none is passed over for ever."""
-        return self.carry_out(s, q, self.grant(s.machines[q], r))
+        return self.carry_out(s, q, self.machine.grant(s.machines[q], r))
 
     @action(fairness=Fairness.WEAK)
     def receive_grant(self, s: State, r: Replica, q: Replica) -> State:
         """Replica r receives the grant of q."""
         require(s.grants[q, r])
         received = replace(s, grants=s.grants.set((q, r), False))
-        return self.carry_out(received, r, self.on_grant(s.machines[r], q))
+        return self.carry_out(received, r, self.machine.on_grant(s.machines[r], q))
 
     @action(fairness=Fairness.WEAK)
     def finish(self, s: State, r: Replica) -> State:
         """A replica is done with stabilizing."""
-        return self.carry_out(s, r, protocol.finish(s.machines[r]))
+        return self.carry_out(s, r, self.machine.finish(s.machines[r]))
 
     @action(fairness=Fairness.WEAK)
     def receive_release(self, s: State, r: Replica, q: Replica) -> State:
         """Replica q receives the release of r."""
         require(s.releases[r, q])
         received = replace(s, releases=s.releases.set((r, q), False))
-        return self.carry_out(received, q, protocol.on_release(s.machines[q], r))
+        return self.carry_out(received, q, self.machine.on_release(s.machines[q], r))
 
     @action
     def crash(self, s: State, r: Replica) -> State:
@@ -252,7 +224,7 @@ class PermissionModel(Model[State]):
         """The lease of r expires at replica q."""
         require(s.failures[r, q])
         noticed = replace(s, failures=s.failures.set((r, q), False))
-        return self.carry_out(noticed, q, self.on_failure(s.machines[q], r))
+        return self.carry_out(noticed, q, self.machine.on_failure(s.machines[q], r))
 
     def carry_out(self, s: State, r: Replica, step: PermissionStep[Replica]) -> State:
         """Put the machine of r into the state that it steps to, and its messages under way."""

@@ -12,8 +12,8 @@ from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.expr import Expr
 from streamproof.lang.model import Call, Model, Role
 from streamproof.lang.show import show as show_expr
-from streamproof.models.trace import Change, Trace, TraceStep, changes, fields_of, show
-from streamproof.models.verdict import Json, Reachable, Reached
+from streamproof.models.kit.trace import Change, Trace, TraceStep, changes, fields_of, show
+from streamproof.models.kit.verdict import Json, Reachable, Reached
 from streamproof.proofs.bounded import Instance, Question, find_instance
 from streamproof.proofs.obligations import RLIMIT, Kind, Obligation, Theory, own_names
 

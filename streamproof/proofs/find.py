@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import module_of
+from streamproof.models.kit.registry import module_of, split
 from streamproof.proofs import invariants
 from streamproof.proofs.invariant import Invariant
 
@@ -27,8 +27,8 @@ def find_invariant(target: str) -> Invariant:
     ------
     UnknownInvariant : if there is none; the message lists those that there are
     """
-    name, colon, part = target.rpartition(":")
-    if colon and part.isidentifier():
+    name, between, part = split(target)
+    if between == "/" or part.isidentifier():
         raise UnknownInvariant(
             f"{target} names one model of a file, and an invariant belongs to the file, so "
             f"there is nothing to prove. Write: streamproof prove {name}"

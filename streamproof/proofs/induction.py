@@ -24,8 +24,8 @@ from streamproof.lang.expr import Var
 from streamproof.lang.impure import require_pure
 from streamproof.lang.model import Model, Role
 from streamproof.lang.reached import require_as_when_listed
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import Json, Proved, Reachable, Refuted, Undetermined, Verdict
 from streamproof.proofs.bounded import Question, find_instance
 from streamproof.proofs.cti import (
     SIZES,

@@ -12,14 +12,14 @@ the snapshot, and they are the ones received right after the recording.
 
 Assumptions
 -----------
-* Channels are FIFO and neither lose nor duplicate (mutants CL-nonfifo, CL-chanempty).
-* A step is atomic: nothing is sent between recording and sending the markers (CL-markerlate).
+* Channels are FIFO and neither lose nor duplicate (mutants `non-fifo`, `channel-empty`).
+* A step is atomic: nothing is sent between recording and sending the markers (`marker-late`).
 * Every process is reachable from an initiator, else a snapshot never completes.
 
 Deviations from the paper
 -------------------------
 * Snapshots carry ids and may overlap: each has a recorder of its own, and a marker touches only
-  the recorder of its id (CL-idblind). The paper has one snapshot at a time.
+  the recorder of its id (mutant `id-blind`). The paper has one snapshot at a time.
 * Several processes may initiate the same snapshot.
 * The paper logs messages; we count them, because a FIFO channel's messages are known by number.
 """
@@ -125,7 +125,7 @@ def on_marker(
     if recorder.recorded:
         return recorders.set(snapshot, replace(recorder, closed=closed)), ()
     # Saving and sending are one step: a message sent in between would be received inside the cut
-    # and sent outside it (mutant CL-markerlate).
+    # and sent outside it (mutant `marker-late`).
     recorded = Recorder(recorded=True, closed=closed, log=recorder.log)
     return recorders.set(snapshot, recorded), (SaveState(snapshot), SendMarkers(snapshot))
 

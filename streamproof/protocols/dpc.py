@@ -17,10 +17,11 @@ comes in as an event.
 
 Assumptions
 -----------
-* Operators are deterministic, and go back to a checkpoint or undo what they did (DPC-lateckpt).
+* Operators are deterministic, and go back to a checkpoint or undo what they did
+  (mutant `late-checkpoint`).
 * A step and its effects are atomic. What is durable is where the serializer stands and how many
   stable tuples there are; the tuples behind that can be read again.
-* Links are FIFO: whoever reads the output gets UNDO before the corrections (DPC-noundo).
+* Links are FIFO: whoever reads the output gets UNDO before the corrections (mutant `no-undo`).
 
 Deviations from the paper
 -------------------------
@@ -149,8 +150,8 @@ def on_boundary(node: Node[Stream], stream: Stream, bucket: int) -> NodeStep[Str
 def emit(node: Node[Stream], end: int, count: int) -> NodeStep[Stream]:
     """Emit complete buckets: new ones, or corrections, of which the last is followed by REC_DONE.
 
-    A node in UP_FAILURE cannot, since its operators have seen tentative tuples (DPC-mislabel,
-    DPC-noreconcile).
+    A node in UP_FAILURE cannot, since its operators have seen tentative tuples (mutants
+    `mislabel`, `no-reconcile`).
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def on_timeout(node: Node[Stream], policy: Policy, end: int, count: int) -> Node
     missing = node.serializer.emitted + 1 if node.condition == Condition.STABLE else end
     require(node.condition != Condition.FAILURE and not is_complete(node.serializer, missing))
     failed, effects = _emit_tentative(replace(node, condition=Condition.UP_FAILURE), end, count)
-    # Before the first tentative tuple: a later checkpoint would contain it (DPC-lateckpt).
+    # Before the first tentative tuple: a later checkpoint would contain it (`late-checkpoint`).
     return failed, (TakeCheckpoint(), *effects)
 
 
@@ -251,7 +252,7 @@ def _emit_tentative(node: Node[Stream], end: int, count: int) -> NodeStep[Stream
 
 
 def _settled(node: Node[Stream], effects: tuple[NodeEffect, ...]) -> NodeStep[Stream]:
-    """Become STABLE as soon as nothing is left to correct (DPC-recdoneearly)."""
+    """Become STABLE as soon as nothing is left to correct (mutant `rec-done-early`)."""
     if node.condition == Condition.STABLE or node.serializer.emitted < node.reached:
         return node, effects
     return replace(node, condition=Condition.STABLE), (*effects, RecDone())

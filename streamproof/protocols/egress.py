@@ -95,7 +95,7 @@ def send(egress: Egress, end: int) -> EgressStep:
 
 
 def on_outputs(client: Client, begin: int, end: int) -> ClientStep:
-    """Take outputs `begin` to `end` - 1, without those that the client has (EG-nodedup)."""
+    """Take outputs `begin` to `end` - 1, without those that the client has (`no-deduplication`)."""
     assert begin <= client.next  # else outputs in between were lost
     if end <= client.next:
         return client, ()
@@ -103,7 +103,7 @@ def on_outputs(client: Client, begin: int, end: int) -> ClientStep:
 
 
 def on_ack(egress: Egress, end: int) -> EgressStep:
-    """Forget what the client has, and tell the twin: not before (EG-tellfirst)."""
+    """Forget what the client has, and tell the twin: not before (mutant `tell-first`)."""
     require(egress.active and egress.begin < end)
     return replace(egress, begin=end), (NoteDelivered(end),)
 

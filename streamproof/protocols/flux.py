@@ -36,7 +36,7 @@ Deviations from the paper
 -------------------------
 * Acks are cumulative. The paper marks tuples one by one, and must remember an ack that comes ahead
   of its tuple; here an ack may run ahead of production.
-* Incarnations fence the acks of a consumer copy that was replaced (FX-staleack).
+* Incarnations fence the acks of a consumer copy that was replaced (mutant `stale-ack`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def send(producer: Producer[Copy], consumer: Copy, end: int) -> ProducerStep[Cop
 
 
 def on_tuples(consumer: Consumer, begin: int, end: int) -> ConsumerStep:
-    """Apply tuples `begin` to `end` - 1, without those that were (FX-nodedup)."""
+    """Apply tuples `begin` to `end` - 1, without those that were (mutant `no-deduplication`)."""
     assert begin <= consumer.next  # else tuples in between were lost
     if end <= consumer.next:
         return consumer, ()
@@ -189,7 +189,7 @@ def on_ack(
     Parameters
     ----------
     own : the consumer copy of this producer's side
-    consumer, incarnation : who acknowledges; an ack of a replaced copy is none (FX-staleack)
+    consumer, incarnation : who acknowledges; an ack of a replaced copy is none (mutant `stale-ack`)
     end : tuples that it has
     """
     outlet = producer.outlets[consumer]
@@ -197,7 +197,7 @@ def on_ack(
         return producer, ()
     acked = replace(outlet, acked=max(outlet.acked, end))
     if consumer == own and not producer.single:
-        # What its own consumer has says nothing of what the other side's lacks (FX-wrongack).
+        # What its own consumer has says nothing of what the other side's lacks (`wrong-ack`).
         return _with(producer, consumer, acked), ()
     # The ack may be ahead of what was sent from here; what was not sent stays.
     begin = max(outlet.begin, min(end, outlet.sent) if outlet.feeds else end)
@@ -226,7 +226,7 @@ def on_twin_failure(producer: Producer[Copy], across: Copy, is_up: bool) -> Prod
     """
     outlet = producer.outlets[across]
     # From `begin`, not from what is produced next: the twin may not have sent it all
-    # (FX-takeoverprod).
+    # (mutant `takeover-from-production`).
     fed = replace(outlet, feeds=is_up, sent=outlet.begin if is_up else 0)
     return replace(_with(producer, across, fed), single=True), ()
 
@@ -241,7 +241,7 @@ def on_consumer_failure(producer: Producer[Copy], consumer: Copy) -> ProducerSte
 
 
 def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
-    """Begin to keep for a new consumer copy what is kept for the survivor (FX-noretain)."""
+    """Begin to keep for a new consumer copy what is kept for the survivor (`no-retention`)."""
     begin = producer.outlets[survivor].begin
     return _with(producer, consumer, replace(producer.outlets[consumer], begin=begin)), ()
 
@@ -249,7 +249,7 @@ def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> Producer
 def has_passed(survivor: Consumer, producer: Producer[Copy], consumer: Copy) -> bool:
     """Return whether the survivor has all tuples that were not retained for the new copy.
 
-    Only then is its state one that the new copy can go on from (FX-earlysnap).
+    Only then is its state one that the new copy can go on from (mutant `early-snapshot`).
     """
     return producer.outlets[consumer].begin <= survivor.next
 
@@ -279,7 +279,7 @@ def is_settled(survivor: Producer[Copy], own: Copy) -> bool:
     """Return whether the survivor's own consumer has all that was forgotten for its sake.
 
     Only then can a new producer copy, which keeps for that consumer what the survivor does, stand
-    in for the survivor (FX-earlyfold).
+    in for the survivor (mutant `early-fold`).
     """
     outlet = survivor.outlets[own]
     return outlet.begin <= outlet.acked

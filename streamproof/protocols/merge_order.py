@@ -7,7 +7,7 @@ finishes the log, and from then on it chooses itself.
 
 What the leader has chosen and not told dies with it. So before an output leaves the pair, the
 choices that it depends on must be at the twin: *output commit*. Otherwise the outside has seen an
-output that the twin, which chooses otherwise, contradicts (FX-emitfirst) [SHB04, section 3].
+output that the twin, which chooses otherwise, contradicts (mutant `emit-first`) [SHB04, section 3].
 
 A machine works on numbers of choices, and never sees which lane was chosen.
 
@@ -99,7 +99,7 @@ def on_choice(merger: Merger, place: int) -> MergeStep[Lane]:
 
 
 def follow(merger: Merger) -> MergeStep[Lane]:
-    """Take a tuple as the log says (FX-noorder)."""
+    """Take a tuple as the log says (mutant `no-order`)."""
     require(not merger.leads and merger.merged < merger.logged)
     return replace(merger, merged=merger.merged + 1), (TakeAsLogged(merger.merged),)
 
@@ -123,7 +123,7 @@ def on_twin_failure(merger: Merger) -> MergeStep[Lane]:
 
 
 def take_over(merger: Merger) -> MergeStep[Lane]:
-    """Lead, once the log of the failed leader is finished (FX-freeearly)."""
+    """Lead, once the log of the failed leader is finished (mutant `free-early`)."""
     require(merger.alone and not merger.leads and merger.merged == merger.logged)
     return replace(merger, leads=True), ()
 

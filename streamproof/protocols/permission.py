@@ -12,19 +12,20 @@ has granted another's request asks none that comes behind itself until the grant
 
 Assumptions
 -----------
-* Messages between two replicas arrive once, in the order in which they were sent (GR-nonfifo).
+* Messages between two replicas arrive once, in the order in which they were sent (`non-fifo`).
 * A replica that stabilizes finishes, and grants are fair: none that waits is passed over again and
-  again (GR-favour). To grant in the order of arrival is fair.
+  again (mutant `unfair-grant`). To grant in the order of arrival is fair.
 * A replica may crash, and forgets everything. Grants are leases: a holder stops stabilizing before
-  its lease ends, so when the lease expires at the others, it has stopped or crashed (GR-suspect).
-  What it sent before never arrives after that, being fenced by its incarnation (GR-unfenced).
+  its lease ends, so when the lease expires at the others, it has stopped or crashed
+  (mutant `lease-too-short`). What it sent before never arrives after that, being fenced by its
+  incarnation (mutant `unfenced`).
 
 Deviations from the paper
 -------------------------
 * The paper asks one other replica, and so lets two of three stabilize. Here at most one does.
 * The paper breaks ties by identifiers: a replica that itself wants to stabilize grants requests of
   higher ones alone. A replica that asks after it has granted then deadlocks, and so do three
-  replicas in any case (GR-reqaftergrant, GR-tiebreak). Here the order of asking breaks ties.
+  replicas in any case (`request-after-grant`, `tie-break`). Here the order of asking breaks ties.
 * The paper rejects a request, which is sent again after a while; here it waits until it is granted.
 * Leases are ours.
 """
@@ -124,7 +125,8 @@ def request(
 ) -> PermissionStep[Replica]:
     """Ask the next replica, if those before it have granted.
 
-    Out of order, two replicas could each wait for what the other has (mutant GR-reqaftergrant).
+    Out of order, two replicas could each wait for what the other has (mutant
+    `request-after-grant`).
     """
     require(permission.phase == Phase.REQUESTING and permission.made[replica] == Request.NONE)
     require(

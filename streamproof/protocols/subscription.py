@@ -21,8 +21,9 @@ Assumptions
 Deviations from the paper
 -------------------------
 * The paper's subscriber says whether it has seen tentative tuples. Here the answer always begins
-  with UNDO: more may come from the old connection while the request travels (SW-revokeearly).
-* For the same reason stable tuples may come twice, and are told by their numbers (SW-nodedup).
+  with UNDO: more may come from the old connection while the request travels (`revoke-early`).
+* For the same reason stable tuples may come twice, and are told by their numbers
+  (mutant `no-deduplication`).
 * A tentative tuple says behind which stable one it is, and is ignored by who has more.
 * The paper goes on reading corrections from a replica in STABILIZATION beside tentative tuples from
   another one. Here one replica is read at a time.
@@ -115,7 +116,7 @@ ViewStep: TypeAlias = Step[View[Upstream], ViewEffect[Upstream]]
 def subscribe(view: View[Upstream], upstream: Upstream) -> ViewStep[Upstream]:
     """Ask a replica to go on where this view's stable prefix ends [BBMS08, section 4.3].
 
-    Its tentative tuples do not count, since they are another replica's (SW-counttent).
+    Its tentative tuples do not count, since they are another replica's (mutant `count-tentative`).
     """
     return replace(view, source=upstream), (SendSubscribe(upstream, view.stable),)
 
@@ -213,7 +214,7 @@ def on_ack(
 
 
 def truncate(buffer: OutputBuffer[Subscriber], end: int) -> BufferStep[Subscriber]:
-    """Forget what all have acknowledged, be they connected or not (TR-connected)."""
+    """Forget what all have acknowledged, be they connected or not (mutant `truncate-connected`)."""
     require(buffer.begin < end)
     require(forall(buffer.acked, lambda subscriber: end <= buffer.acked[subscriber]))
     return replace(buffer, begin=end), (Discard(end),)

@@ -10,12 +10,12 @@ A machine works on bucket numbers, never on tuples: one step may emit a million 
 
 Assumptions
 -----------
-* A source's log is persistent: every replica reads the same, in the same order (SU-overtake), and
-  positions within a stream are unique.
+* A source's log is persistent: every replica reads the same, in the same order
+  (mutant `boundary-overtakes`), and positions within a stream are unique.
 * A source is disciplined: behind a boundary it writes no tuple of an earlier bucket. One that it
   writes all the same is late (`is_late`) and no part of the merged stream. Replicas agree even
-  then, but the tuple is lost (SU-undisciplined, SU-acceptlate).
-* Whoever carries out `EmitStable` sorts by `precedes`, never by arrival (DPC-arrival).
+  then, but the tuple is lost (mutants `undisciplined-source`, `accept-late`).
+* Whoever carries out `EmitStable` sorts by `precedes`, never by arrival (mutant `arrival-order`).
 
 Deviations from the paper
 -------------------------
@@ -83,7 +83,7 @@ class Key:
 def precedes(first: Key, second: Key) -> bool:
     """Return whether one tuple comes out before another, whichever arrived first.
 
-    The order is total, since no two tuples have one key (SU-timealone).
+    The order is total, since no two tuples have one key (mutant `time-alone`).
     """
     return (first.time, first.stream, first.position) < (
         second.time,

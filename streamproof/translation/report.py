@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamproof.models.verdict import Json
+from streamproof.models.kit.verdict import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from streamproof.lang.form import TracedModel
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_anew, trace_answers, trace_model, trace_protocol
-from streamproof.models.sizes import at_size
+from streamproof.models.kit.sizes import at_size
 from streamproof.proofs.invariant import Invariant, open_conjuncts, traced_lemmas
 from streamproof.translation.comparison import FURTHER_WALKS, Comparison, TracingDisagrees
 from streamproof.translation.executed import Executed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.lang.impure import ImpureModel
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.checker.support.loaded import CLOCK, FILL, checked
 
 ACTING = {

@@ -20,7 +20,7 @@ from streamproof.checker.reach import reach
 from streamproof.lang import Domain, Element, Map, Model, Range, WrongDefinition, require
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init, sometimes
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

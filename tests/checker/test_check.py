@@ -23,7 +23,7 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models.verdict import ExitCode, Kind, Status, exit_code
+from streamproof.models.kit.verdict import ExitCode, Kind, Status, exit_code
 from tests.checker.walks import Count, Counter, Node, Sound, Walk, walk
 
 

@@ -23,7 +23,7 @@ from streamproof.lang import (
     require,
 )
 from streamproof.lang.sorts import sort_of
-from streamproof.models.verdict import Proved, Status
+from streamproof.models.kit.verdict import Proved, Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

@@ -16,7 +16,7 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map, Model, Range, WrongDefinition, require
 from streamproof.lang.model import action, always, final, init
 from streamproof.lang.sorts import sort_of
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 ENGINES = [plain.explore, native]
 

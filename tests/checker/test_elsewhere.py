@@ -20,8 +20,8 @@ from streamproof.checker.evident import is_evident
 from streamproof.cli.app import app
 from streamproof.lang import Domain, Map
 from streamproof.lang.impure import ImpureModel
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker import elsewhere_many
 from tests.checker import elsewhere_models as models
 

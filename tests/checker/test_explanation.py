@@ -10,7 +10,7 @@ from streamproof.checker import check
 from streamproof.checker.explanation import TEXT_MAX, failing_part
 from streamproof.lang import Domain, Element, Map, every_step, forall, implies
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.verdict import Exhausted, Refuted, Undetermined
+from streamproof.models.kit.verdict import Exhausted, Refuted, Undetermined
 
 
 class Seat(Element):

@@ -13,8 +13,8 @@ from streamproof.checker.forecast.forecast import Budget, Forecast, forecast
 from streamproof.checker.forecast.growth import Estimate
 from streamproof.checker.progress import Progress
 from streamproof.lang import Model, action, always, final, init, require
-from streamproof.models import registry
-from streamproof.models.sizes import UnknownSize
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import UnknownSize
 
 FACTOR = 3.0
 """What no forecast of a model of streamproof is wrong by."""

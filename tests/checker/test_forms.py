@@ -25,7 +25,7 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map, Model, require
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 ENGINES = [plain.explore, native]
 

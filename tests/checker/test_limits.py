@@ -8,8 +8,8 @@ import pytest
 
 from streamproof.checker import Limits, check, engines, explore, limits
 from streamproof.checker.native.engine import explore as explore_natively
-from streamproof.models import registry
-from streamproof.models.verdict import Status, Undetermined
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status, Undetermined
 from tests.checker.walks import Counter
 
 

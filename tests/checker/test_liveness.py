@@ -22,8 +22,8 @@ from streamproof.checker.reference import explore as reference
 from streamproof.lang import Domain, Element, Model, Untraceable, WrongDefinition, require
 from streamproof.lang.model import Fairness, action, eventually, final, init, leads_to
 from streamproof.lang.trace import trace_model
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker.automata import (
     KINDS,
     breaks_as_told,

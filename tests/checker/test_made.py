@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.checker.evident import is_evident
-from streamproof.models import registry
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import ExitCode
 from tests.checker.templates import run, write_model
 
 FILE = """

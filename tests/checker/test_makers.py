@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from tests.checker.templates import run, write_model
 
 FILE = """

@@ -11,7 +11,7 @@ from streamproof.checker.exploration import Path
 from streamproof.checker.minimise import minimise
 from streamproof.lang import require
 from streamproof.lang.model import action, always, every_step
-from streamproof.models.verdict import CLAIMS
+from streamproof.models.kit.verdict import CLAIMS
 from tests.checker.walks import Count, Counter, Node, Walk, walk
 
 

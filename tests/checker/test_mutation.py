@@ -12,9 +12,9 @@ from streamproof.checker.exploration import INTERRUPTED
 from streamproof.checker.mutation import Fate, MutationReport, run_mutants
 from streamproof.lang import WrongDefinition
 from streamproof.lang.model import Fairness, action, always, final, leads_to
-from streamproof.models.mutant import Mutant
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import ExitCode, Undetermined
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import ExitCode, Undetermined
 from tests.checker.walks import Count, Counter
 
 

@@ -15,7 +15,7 @@ from streamproof.checker import check, orders
 from streamproof.lang import Domain, Element, require
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import action, always, final, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.checker.support.ordered import State, Takes, first_of, kind
 
 

@@ -26,7 +26,7 @@ from streamproof.lang import (
     init,
     require,
 )
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 MANY = 600
 """More states than the reference engine searches before the native one is asked."""

@@ -9,7 +9,7 @@ import pytest
 
 from streamproof.checker.progress import RATE_SECONDS, Meter, Progress, ignore, states_left
 from streamproof.checker.reference import explore
-from streamproof.models import registry
+from streamproof.models.kit import registry
 
 LEVELS = {
     "chandy_lamport, default": (

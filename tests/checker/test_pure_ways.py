@@ -19,7 +19,7 @@ from streamproof.checker import reference as plain
 from streamproof.lang import Domain, Element, Map, Model
 from streamproof.lang.impure import require_pure
 from streamproof.lang.model import action, always, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 KEYS = {"a": 1, "b": 2}
 

@@ -15,7 +15,7 @@ from streamproof.checker.purity import ImpureModel, check_purity
 from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.checker.walks import Count, Counter
 
 ticks = itertools.count()

@@ -17,7 +17,7 @@ from streamproof.checker.counterexample import BrokenModel, WrongState, retrace
 from streamproof.checker.states import UnfitState
 from streamproof.lang import Disabled, Domain, Element, Map, Model, WrongDefinition
 from streamproof.lang.model import action, always, every_step, final, init, sometimes
-from streamproof.models.verdict import Counts
+from streamproof.models.kit.verdict import Counts
 from tests.checker.walks import Count, Counter, Node, Walk, walk
 
 SIZE = 7

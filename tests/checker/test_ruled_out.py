@@ -17,7 +17,7 @@ from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import WrongDefinition, require
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 
 @dataclass(frozen=True)

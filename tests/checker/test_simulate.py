@@ -19,9 +19,9 @@ from streamproof.checker.properties import Properties
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import GAMMA, SEEDS, Plan, Walker, choice, key_of, mix
 from streamproof.lang.model import Role, final
-from streamproof.models import registry
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import ExitCode, Status, exit_code
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import ExitCode, Status, exit_code
 from tests.checker.native.random_models import random_models
 from tests.checker.walks import Node, Sound, Walk, walk
 from tests.quick import sample_few_states
@@ -195,7 +195,7 @@ def test_both_engines_find_the_same_on_random_models(examples):
 
 @pytest.mark.parametrize("batch", [1, 7])
 def test_what_is_found_does_not_depend_on_how_many_walk_at_once(monkeypatch, batch):
-    mutant = registry.build("token_passing:CL-logreversed", "small")
+    mutant = registry.build("token_passing/log-reversed", "small")
     sound = Sound(5)
     expected = [outcome(model, EngineName.NATIVE, Plan(60, 12, 9)) for model in (mutant, sound)]
     monkeypatch.setattr(native_walks, "BATCH", batch)

@@ -22,7 +22,7 @@ from streamproof.checker import check
 from streamproof.checker import explore as reference
 from streamproof.lang import Domain, Element, Model, WrongDefinition, action, always, init
 from streamproof.lang.impure import ImpureModel
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 MANY = 1_000
 

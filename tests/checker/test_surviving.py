@@ -28,7 +28,7 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 ENGINES = [plain.explore, native]
 

@@ -16,7 +16,7 @@ from streamproof.lang import Domain, Element, Map, Model, WrongDefinition
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.model import action, always, init
 from streamproof.lang.sorts import sort_of
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 
 class K(Element): ...

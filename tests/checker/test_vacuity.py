@@ -29,7 +29,7 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models.verdict import Status, Undetermined
+from streamproof.models.kit.verdict import Status, Undetermined
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

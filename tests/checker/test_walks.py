@@ -30,7 +30,7 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models.verdict import Refuted, Status, Undetermined
+from streamproof.models.kit.verdict import Refuted, Status, Undetermined
 from tests.checker.walks import Count, Counter, Node, Walk, walk
 
 both_engines = pytest.mark.parametrize("engine", [EngineName.REFERENCE, EngineName.NATIVE], ids=str)

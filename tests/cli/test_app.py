@@ -13,7 +13,7 @@ from streamproof.cli import options
 from streamproof.cli.app import MODELS, PIPELINES, PROJECT, app
 from streamproof.cli.options import NotConfirmed, confirm
 from streamproof.cli.snapshot import snapshot_app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -18,8 +18,8 @@ from streamproof.cli import main
 from streamproof.cli.app import app
 from streamproof.lang import Domain, Element, forall
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Counts, ExitCode, Undetermined
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import Counts, ExitCode, Undetermined
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.names import SnapshotId

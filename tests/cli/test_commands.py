@@ -13,7 +13,7 @@ import pytest
 
 from streamproof.checker.engines import engine_of
 from streamproof.cli.render import PIPED_WIDTH
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from tests.cli.support.commands import run
 
 EXAMPLE = "examples/two_phase_commit.py"
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from streamproof.lang import require
 from streamproof.lang.model import Fairness, Model, action, always, final, init, leads_to, sometimes
-from streamproof.models.mutant import Mutant
+from streamproof.models.kit.mutant import Mutant
 
 
 @dataclass(frozen=True)

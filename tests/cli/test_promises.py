@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from tests.cli.support.commands import run
 
 TWO_PROMISES = """

@@ -15,7 +15,7 @@ from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.cli import spark_examples
 from streamproof.cli.app import app
 from streamproof.cli.spark_examples import SparkExample
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings.certificate import SignedBy, check_certificate
 from tests.support.reports import small_report
 

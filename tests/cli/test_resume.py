@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 MODEL = ["check", "chandy_lamport", "--size", "small", "--safety", "--no-symmetry"]
 COUNTS = "141 distinct states"
@@ -99,13 +99,13 @@ def test_after_a_counterexample_nothing_is_left_to_go_on_with(how, place, monkey
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    ran = run("check", "chandy_lamport:CL-markerlate", "--safety", "--checkpoint", place)
+    ran = run("check", "chandy_lamport/marker-late", "--safety", "--checkpoint", place)
     assert ran.exit_code == ExitCode.REFUTED
     assert "could not be kept" in ran.output or how == "whole"
     assert "so nothing is left to go on with" in ran.output
     assert "Go on from them" not in ran.output
     monkeypatch.undo()
-    ran = run("check", "chandy_lamport:CL-markerlate", "--safety", "--resume", place)
+    ran = run("check", "chandy_lamport/marker-late", "--safety", "--resume", place)
     assert ran.exit_code == ExitCode.REFUTED
 
 

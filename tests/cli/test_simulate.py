@@ -13,7 +13,7 @@ from streamproof.checker.progress import Meter
 from streamproof.checker.walks import Tally
 from streamproof.cli.app import app
 from streamproof.cli.simulate import line_of
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 
 LEASE = "examples/lease.py"
 HASTY = f"{LEASE}:hasty"

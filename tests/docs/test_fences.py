@@ -19,7 +19,7 @@ from types import ModuleType
 
 import pytest
 
-from streamproof.models.verdict import Proved
+from streamproof.models.kit.verdict import Proved
 from streamproof.proofs.induction import prove
 
 DOCS = Path(__file__).parents[2] / "docs"

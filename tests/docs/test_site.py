@@ -19,7 +19,7 @@ import pytest
 
 from streamproof.checker.counterexample import broken_in_run
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import load
+from streamproof.models.kit.registry import load
 from streamproof.proofs.find import find_invariant
 from tools.docs import api_reference, links, runs
 from tools.docs.blocks import diagrams, filled
@@ -168,7 +168,7 @@ def test_a_shown_run_breaks_nothing_and_a_mutant_s_run_does(protocol):
 def test_a_diagram_shows_what_happened_and_not_what_should_have():
     right, wrong = (diagrams("dpc")[name][0] for name in ("run", "mistake"))
     assert ">UNDO<" in right
-    assert ">UNDO<" not in wrong  # DPC-noundo
+    assert ">UNDO<" not in wrong  # dpc/no-undo
 
 
 def test_a_run_that_the_model_does_not_allow_is_refused(monkeypatch):

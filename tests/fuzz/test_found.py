@@ -24,7 +24,7 @@ from streamproof.lang import (
     init,
 )
 from streamproof.lang.model import action
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.fuzz.voices import VOICES, outcome
 
 

@@ -35,7 +35,7 @@ from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import StreamproofError
 from streamproof.lang.errors import TooManyPaths
-from streamproof.models.verdict import Refuted, Status
+from streamproof.models.kit.verdict import Refuted, Status
 from tests.fuzz import z3_voices
 from tests.fuzz.traced_voice import check_traced
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from streamproof.checker import check, explore
 from streamproof.checker.mutation import MutantResult
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from streamproof.verification import mutants_of
 
 HERE = Path(__file__).parent

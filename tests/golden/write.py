@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from tests.golden.manifest import measured, measured_mutants, path_of, read, targets
 
 

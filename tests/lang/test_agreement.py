@@ -19,7 +19,7 @@ from streamproof import protocols
 from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.model import Call, Role
 from streamproof.lang.trace import trace_model, trace_protocol
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from tests.lang.agreement import (
     agree_on_action,
     agree_on_property,

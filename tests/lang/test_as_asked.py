@@ -18,7 +18,7 @@ from streamproof.checker import check
 from streamproof.checker import explore as plain
 from streamproof.checker.native.engine import explore as native
 from streamproof.lang import Model, WrongDefinition, action, always, final, init, require
-from streamproof.models.verdict import Proved, Status
+from streamproof.models.kit.verdict import Proved, Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

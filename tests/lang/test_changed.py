@@ -15,7 +15,7 @@ from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import WrongDefinition
 from streamproof.lang.model import Model, action, always, init, sometimes
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

@@ -23,8 +23,8 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models import registry, verdict
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry, verdict
+from streamproof.models.kit.verdict import Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamproof.checker.mutation import Fate
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from streamproof.verification import mutants_of
 
 

@@ -2,7 +2,7 @@
 
 A stream is a list of tuples and boundaries, the client's view a list of numbered tuples, and the
 operator an object that is copied for a checkpoint, or told to undo its log. Where this counts as
-many states as `models/dpc.py`, both understood the paper alike.
+many states as `models/dpc/dpc.py`, both understood the paper alike.
 """
 
 from __future__ import annotations

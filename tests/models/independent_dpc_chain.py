@@ -1,7 +1,7 @@
 """An independent count: DPC nodes in a chain, with a clock, on lists, importing nothing of ours.
 
 The first node hears two sources, each other node hears the one before it. What a node has put out
-is a word for each bucket. Where this counts as many states as `models/dpc_chain.py`, both
+is a word for each bucket. Where this counts as many states as `models/dpc/chain.py`, both
 understood in the same way how long who has to wait.
 """
 

@@ -13,9 +13,9 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.lang import Map
-from streamproof.models.chandy_lamport import ChandyLamport
-from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.hunt import hunt
 from tests.models.independent_cl import Setting, complete, count, dag, ring
 from tests.models.shortest import mistaken, shortest_break
@@ -108,44 +108,44 @@ def test_the_independent_explorer_counts_more_messages_alike():
 
 
 def test_a_model_without_messages_has_a_bound_all_the_same():
-    assert ChandyLamport.sized(messages=()).messages_most == 0
+    assert ChandyLamport.sized(messages=()).messages_max == 0
 
 
 # --------------------------------------------------------------------------- mutants
 
 NAMED = {
-    "CL-nonfifo",
-    "CL-chanempty",
-    "CL-recafter",
-    "CL-markerlate",
-    "CL-rerecord",
-    "CL-norelay",
-    "CL-idblind",
+    "chandy_lamport/non-fifo",
+    "chandy_lamport/channel-empty",
+    "chandy_lamport/record-after",
+    "chandy_lamport/marker-late",
+    "chandy_lamport/record-again",
+    "chandy_lamport/no-relay",
+    "chandy_lamport/id-blind",
 }
 """The mutants of our protocol notes, 1.1 and 1.6."""
 
 ALONE = {
     # per mutant: steps to break consistent_cut, channel_exact and shadow_simulation
-    "CL-nonfifo": (4, 3, 3),
-    "CL-chanempty": (None, 5, None),
-    "CL-recafter": (None, 4, None),
-    "CL-logearly": (None, 4, None),
-    "CL-markerlate": (4, 5, 3),
-    "CL-rerecord": (None, 4, 6),
-    "CL-norelay": (None, None, None),
-    "CL-idblind": (None, 3, None),
-    "CL-closeall": (None, 2, None),
-    "CL-initagain": (None, None, None),
-    "CL-halt": (None, None, None),
+    "chandy_lamport/non-fifo": (4, 3, 3),
+    "chandy_lamport/channel-empty": (None, 5, None),
+    "chandy_lamport/record-after": (None, 4, None),
+    "chandy_lamport/log-early": (None, 4, None),
+    "chandy_lamport/marker-late": (4, 5, 3),
+    "chandy_lamport/record-again": (None, 4, 6),
+    "chandy_lamport/no-relay": (None, None, None),
+    "chandy_lamport/id-blind": (None, 3, None),
+    "chandy_lamport/close-all": (None, 2, None),
+    "chandy_lamport/initiate-again": (None, None, None),
+    "chandy_lamport/halt-after-recording": (None, None, None),
 }
 BY_TOKENS = {
     # steps in which our notes lose or double a token
-    "CL-nonfifo": 4,
-    "CL-chanempty": 5,
-    "CL-recafter": 5,
-    "CL-markerlate": 7,
-    "CL-rerecord": 4,
-    "CL-idblind": 5,
+    "chandy_lamport/non-fifo": 4,
+    "chandy_lamport/channel-empty": 5,
+    "chandy_lamport/record-after": 5,
+    "chandy_lamport/marker-late": 7,
+    "chandy_lamport/record-again": 4,
+    "chandy_lamport/id-blind": 5,
 }
 
 

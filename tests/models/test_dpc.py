@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from streamproof.checker import check
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
 from tests.models.hunt import hunt
@@ -34,15 +34,15 @@ LONG = ("dpc", "dpc_chain", "dpc_crash")
 """Those whose mutants take long to be found."""
 MODELS = (*FILES, "dpc_counts")
 NAMED = {
-    "DPC-mislabel",
-    "DPC-noundo",
-    "DPC-undostable",
-    "DPC-lateckpt",
-    "DPC-existsB",
-    "DPC-arrival",
-    "DPC-noreconcile",
-    "DPC-recdoneearly",
-    "DPC-timerrestart",
+    "dpc/mislabel",
+    "dpc/no-undo",
+    "dpc/undo-stable",
+    "dpc/late-checkpoint",
+    "dpc/one-boundary",
+    "dpc/arrival-order",
+    "dpc/no-reconcile",
+    "dpc/rec-done-early",
+    "dpc_chain/timer-restart",
 }
 """The mutants of our protocol notes, 3.2 and 3.5."""
 

@@ -10,7 +10,7 @@ from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_egress import Setting, count
 
-NAMED = {"EG-nodedup": 7, "EG-tellfirst": 5}
+NAMED = {"egress/no-deduplication": 7, "egress/tell-first": 5}
 """The mutants of our protocol notes, 2.6, and how long their traces are there."""
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from streamproof.checker.mutation import Fate
-from streamproof.models.flux import Flux
-from streamproof.models.mutants.flux import MUTANTS
+from streamproof.models.flux.flux import Flux
+from streamproof.models.mutants.flux.flux import MUTANTS
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_flux import NOTES, Setting, count
 
 NAMED = {
-    "FX-nodedup": 7,
-    "FX-wrongack": 7,
-    "FX-takeoverprod": 5,
-    "FX-notakeover": 6,
-    "FX-earlyfold": 11,
-    "FX-earlysnap": 11,
-    "FX-noretain": 9,
-    "FX-staleack": 12,
+    "flux/no-deduplication": 7,
+    "flux/wrong-ack": 7,
+    "flux/takeover-from-production": 5,
+    "flux/no-takeover": 6,
+    "flux/early-fold": 11,
+    "flux/early-snapshot": 11,
+    "flux/no-retention": 9,
+    "flux/stale-ack": 12,
 }
 """The mutants of our protocol notes, 2.8, and how long their traces are there."""
 FAST = ("small", "two_producer_failures", "no_repair")

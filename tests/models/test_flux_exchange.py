@@ -9,11 +9,11 @@ from streamproof.checker.engines import EngineName
 from streamproof.checker.native import engine as native
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
-from streamproof.models.flux import Flux
-from streamproof.models.flux_exchange import FluxExchange
-from streamproof.models.flux_state import Partition
-from streamproof.models.mutants.flux import WrongAck
-from streamproof.models.verdict import Status
+from streamproof.models.flux.exchange import FluxExchange
+from streamproof.models.flux.flux import Flux
+from streamproof.models.flux.state import Partition
+from streamproof.models.kit.verdict import Status
+from streamproof.models.mutants.flux.flux import WrongAck
 from tests.golden import manifest
 from tests.models.independent_flux import Setting, count
 from tests.models.shortest import mistaken

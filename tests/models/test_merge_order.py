@@ -10,7 +10,7 @@ from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_merge_order import Setting, count
 
-NAMED = {"FX-noorder": 6, "FX-emitfirst": 6}
+NAMED = {"merge_order/no-order": 6, "merge_order/emit-first": 6}
 """The mutants of our protocol notes, 2.5, and how long their traces are there."""
 
 

@@ -11,7 +11,7 @@ from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_permission import count
 
-NAMED = {"GR-nogrant", "GR-bothyield", "GR-reqaftergrant"}
+NAMED = {"permission/no-grant", "permission/both-yield", "permission/request-after-grant"}
 """The mutants of our protocol notes, 3.5."""
 
 

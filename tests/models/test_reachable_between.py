@@ -18,11 +18,11 @@ import networkx as nx
 import pytest
 
 from streamproof.lang import Map, exists
-from streamproof.models.chandy_lamport import ChandyLamport
-from streamproof.models.graph import Graph
-from streamproof.models.mutants import chandy_lamport as mistakes
-from streamproof.models.mutants import token_passing as token_mistakes
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.mutants.snapshots import chandy_lamport as mistakes
+from streamproof.models.mutants.snapshots import token_passing as token_mistakes
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport
+from streamproof.models.snapshots.graph import Graph
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.shortest import mistaken
 
 MODELS = {
@@ -118,7 +118,11 @@ def test_some_recorded_state_never_occurred():
 
 @pytest.mark.parametrize(
     "mutant",
-    [m for m in mistakes.MUTANTS if m.name not in ("CL-norelay", "CL-halt")],
+    [
+        m
+        for m in mistakes.MUTANTS
+        if m.name not in ("chandy_lamport/no-relay", "chandy_lamport/halt-after-recording")
+    ],
     ids=lambda mutant: mutant.name,
 )
 def test_a_mistake_puts_some_recorded_state_out_of_reach(mutant):

@@ -25,10 +25,10 @@ from hypothesis.stateful import (
 
 from streamproof.checker.properties import Properties
 from streamproof.lang.model import Call, Role
-from streamproof.models.chandy_lamport import ChandyLamport, SnapshotModel, sent_one
-from streamproof.models.graph import Graph
-from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.token_passing import TokenPassing
+from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
+from streamproof.models.snapshots.chandy_lamport import ChandyLamport, SnapshotModel, sent_one
+from streamproof.models.snapshots.graph import Graph
+from streamproof.models.snapshots.token_passing import TokenPassing
 from tests.models.shortest import mistaken
 
 GRAPHS = (Graph.RING, Graph.COMPLETE, Graph.CYCLE_WITH_TAIL, Graph.DAG)
@@ -39,7 +39,14 @@ RUN = settings(
 )
 
 
-CAUGHT = ("CL-nonfifo", "CL-chanempty", "CL-recafter", "CL-markerlate", "CL-rerecord", "CL-idblind")
+CAUGHT = (
+    "chandy_lamport/non-fifo",
+    "chandy_lamport/channel-empty",
+    "chandy_lamport/record-after",
+    "chandy_lamport/marker-late",
+    "chandy_lamport/record-again",
+    "chandy_lamport/id-blind",
+)
 
 
 class Cut:
@@ -140,7 +147,7 @@ class SnapshotMachine(RuleBasedStateMachine):
     def receive_marker(self, data: st.DataObject) -> None:
         self.choose(data, "receive_marker")
 
-    @precondition(lambda self: self.moves["catch_up"])  # of CL-markerlate
+    @precondition(lambda self: self.moves["catch_up"])  # of chandy_lamport/marker-late
     @rule(data=st.data())
     def catch_up(self, data: st.DataObject) -> None:
         self.choose(data, "catch_up")

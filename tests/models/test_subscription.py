@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.models.mutants.subscription import MUTANTS
-from streamproof.models.subscription import SubscriptionModel
+from streamproof.models.mutants.subscription.subscription import MUTANTS
+from streamproof.models.subscription.subscription import SubscriptionModel
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_subscription import Setting, count
 
-NAMED = {"SW-counttent", "SW-fromcurrent", "SW-noundo", "SW-nodedup", "TR-connected"}
+NAMED = {
+    "subscription/count-tentative",
+    "subscription/from-current",
+    "subscription/no-undo",
+    "subscription/no-deduplication",
+    "subscription/truncate-connected",
+}
 """The mutants of our protocol notes, 3.5."""
 
 

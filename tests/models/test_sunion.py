@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from streamproof.lang import Map
-from streamproof.models.mutants.sunion import MUTANTS
-from streamproof.models.output import Output
-from streamproof.models.source_log import Entry, Kind, Written
-from streamproof.models.sunion import Sunion
+from streamproof.models.mutants.sunion.sunion import MUTANTS
+from streamproof.models.sunion.output import Output
+from streamproof.models.sunion.source_log import Entry, Kind, Written
+from streamproof.models.sunion.sunion import Sunion
 from tests.golden import manifest
 from tests.models.hunt import hunt
 from tests.models.independent_sunion import Setting, count
@@ -47,17 +47,17 @@ def test_every_size_is_counted_on_lists():
 
 def test_a_model_without_streams_has_bounds_all_the_same():
     model = Sunion.sized(lengths=(), buckets=0)
-    assert (model.length_most, model.buckets_most, model.times_most) == (0, 0, 0)
+    assert (model.length_max, model.buckets_max, model.times_max) == (0, 0, 0)
 
 
 # --------------------------------------------------------------------------- mutants
 
 NAMED = {
-    "SU-existsB",
-    "SU-nobnd",
-    "SU-offbyone",
-    "SU-undisciplined",
-    "DPC-arrival",
+    "sunion/one-boundary",
+    "sunion/no-boundary",
+    "sunion/off-by-one",
+    "sunion/undisciplined-source",
+    "sunion/arrival-order",
 }
 """The mutants of our protocol notes, 3.2 and 3.5."""
 
@@ -73,13 +73,13 @@ def test_every_mutant_dies_by_its_named_property_in_few_steps():
 
 DISAGREEING = {
     # per mutant: a size, and the steps after which two replicas do not agree
-    "SU-union": ((2, 1), 2),
-    "SU-nobnd": ((2, 1), 4),
-    "SU-existsB": ((2, 2), 6),
-    "SU-anystream": ((2, 2), 6),
-    "SU-acceptlate": ((2, 2), 8),
-    "SU-overtake": ((2, 2), 8),
-    "DPC-arrival": ((2, 2), 10),
+    "sunion/union": ((2, 1), 2),
+    "sunion/no-boundary": ((2, 1), 4),
+    "sunion/one-boundary": ((2, 2), 6),
+    "sunion/any-stream": ((2, 2), 6),
+    "sunion/accept-late": ((2, 2), 8),
+    "sunion/boundary-overtakes": ((2, 2), 8),
+    "sunion/arrival-order": ((2, 2), 10),
 }
 
 

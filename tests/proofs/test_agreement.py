@@ -14,9 +14,9 @@ import pytest
 
 from streamproof.checker.reach import reach
 from streamproof.lang.trace import trace_model
-from streamproof.models import registry
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Reachable
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import Reachable
 from streamproof.proofs.relation import Relation
 from tests.golden import manifest
 

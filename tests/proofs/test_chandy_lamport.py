@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from streamproof.checker.reach import reach
-from streamproof.models.registry import protocol_names
-from streamproof.models.verdict import Proved, Reachable
+from streamproof.models.kit.places import protocol_names
+from streamproof.models.kit.verdict import Proved, Reachable
 from streamproof.proofs.find import UnknownInvariant, find_invariant, invariant_names
 from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from streamproof.checker import check
 from streamproof.lang import Domain, Element, Map, Model, exists, forall, require
 from streamproof.lang.model import action, always, assume, init
-from streamproof.models.verdict import Proved, Status, Undetermined
+from streamproof.models.kit.verdict import Proved, Status, Undetermined
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

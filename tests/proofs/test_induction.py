@@ -14,7 +14,7 @@ from streamproof.checker.reach import reach
 from streamproof.lang import StreamproofError, WrongDefinition, require
 from streamproof.lang import expr as ex
 from streamproof.lang.model import action
-from streamproof.models.verdict import ExitCode, Proved, Reachable, Undetermined, exit_code
+from streamproof.models.kit.verdict import ExitCode, Proved, Reachable, Undetermined, exit_code
 from streamproof.proofs.cti import EnginesDisagree, counterexamples, not_searched
 from streamproof.proofs.induction import Answer, prove
 from streamproof.proofs.invariant import Invariant

@@ -20,7 +20,7 @@ from streamproof.lang import (
     require,
 )
 from streamproof.lang import expr as ex
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Implication, Invariant
 from streamproof.translation import TracingDisagrees, validate

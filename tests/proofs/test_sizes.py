@@ -28,7 +28,7 @@ from streamproof.lang import (
     init,
     require,
 )
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 

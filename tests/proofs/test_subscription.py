@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamproof.models.verdict import Proved
+from streamproof.models.kit.verdict import Proved
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind, Theory, obligations

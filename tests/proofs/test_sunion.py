@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from streamproof.models.mutants.sunion import MUTANTS
-from streamproof.models.verdict import Proved
+from streamproof.models.kit.verdict import Proved
+from streamproof.models.mutants.sunion.sunion import MUTANTS
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.proofs.obligations import Kind
 
 INVARIANT = find_invariant("sunion")
-PROVABLE = {"SU-strict"}
+PROVABLE = {"sunion/too-strict"}
 """Mutants that emit too little and nothing wrong, so that every invariant survives them."""
 
 

@@ -16,7 +16,14 @@ from streamproof.checker import reference as engine
 from streamproof.checker.reach import reach
 from streamproof.lang import Domain, Element, Map, Model, WrongDefinition, exists, forall, require
 from streamproof.lang.model import action, always, every_step, final, init
-from streamproof.models.verdict import ExitCode, Proved, Refuted, Status, Undetermined, exit_code
+from streamproof.models.kit.verdict import (
+    ExitCode,
+    Proved,
+    Refuted,
+    Status,
+    Undetermined,
+    exit_code,
+)
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
 from streamproof.proofs.obligations import Kind

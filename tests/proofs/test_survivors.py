@@ -10,7 +10,7 @@ from streamproof.checker.reach import reach
 from streamproof.lang import Domain, Element, Map, Model, count, require
 from streamproof.lang.model import action, always, init
 from streamproof.lang.trace import trace_model
-from streamproof.models.verdict import Proved, Reachable, Refuted
+from streamproof.models.kit.verdict import Proved, Reachable, Refuted
 from streamproof.proofs import cti
 from streamproof.proofs.bounded import find_instance
 from streamproof.proofs.cti import EnginesDisagree

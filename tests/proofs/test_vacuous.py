@@ -12,7 +12,7 @@ import pytest
 
 from streamproof.lang import Untraceable, WrongDefinition, implies, require
 from streamproof.lang.model import Model, action, always, init
-from streamproof.models.verdict import Proved, Undetermined
+from streamproof.models.kit.verdict import Proved, Undetermined
 from streamproof.proofs.find import UnknownInvariant, find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant

@@ -9,9 +9,9 @@ import pytest
 from streamproof.checker import check
 from streamproof.checker.mutation import MutationReport, run_mutants
 from streamproof.lang.digest import protocol_digest
-from streamproof.models import registry
-from streamproof.models.mutants.chandy_lamport import MUTANTS
-from streamproof.models.sizes import at_size
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.protocols import chandy_lamport

@@ -12,9 +12,10 @@ import pytest
 from streamproof.checker import check
 from streamproof.checker.engines import explore_natively
 from streamproof.lang.trace import trace_anew, trace_model
-from streamproof.models import registry
-from streamproof.models.registry import protocol_module, protocol_names
-from streamproof.models.sizes import at_size
+from streamproof.models.kit import registry
+from streamproof.models.kit.places import protocol_names
+from streamproof.models.kit.registry import protocol_module
+from streamproof.models.kit.sizes import at_size
 from streamproof.proofs.find import find_invariant, invariant_names
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.models.source_log import Kind as Entered
+from streamproof.models.sunion.source_log import Kind as Entered
 from streamproof.protocols.permission import Phase
 from tools.docs.spacetime import Drawing, Kind
 

@@ -14,9 +14,9 @@ from typing import Any
 from streamproof.checker import explore
 from streamproof.checker.counterexample import Run, replay, retrace
 from streamproof.lang.model import Call, Model
-from streamproof.models import registry
-from streamproof.models.mutant import Mutant
-from streamproof.models.sizes import at_size
+from streamproof.models.kit import registry
+from streamproof.models.kit.mutant import Mutant
+from streamproof.models.kit.sizes import at_size
 from tools.docs.lenses import LENSES, Seen
 from tools.docs.spacetime import Drawing
 
@@ -62,7 +62,7 @@ RUNS = {
         ),
         "Process 0 initiates a snapshot. The message from process 1 to process 2 crosses the cut "
         "forwards: it belongs to the channel's recorded state. No message crosses it backwards.",
-        "CL-markerlate",
+        "chandy_lamport/marker-late",
         "A message slips between recording and marker. It crosses the cut backwards.",
     ),
     "sunion": Told(
@@ -81,7 +81,7 @@ RUNS = {
         ),
         "Two replicas read two streams in different orders. Each emits the bucket once both "
         "boundaries lie behind it, and both emit the same order.",
-        "SU-overtake",
+        "sunion/boundary-overtakes",
         "A boundary overtakes a tuple of its stream. The bucket is emitted without the tuple.",
         start=34,
     ),
@@ -100,7 +100,7 @@ RUNS = {
         ),
         "Stream 1 fails. The node stops waiting and emits a tentative tuple. The stream heals, the "
         "node revokes by UNDO, emits the stable bucket and ends the correction by REC_DONE.",
-        "DPC-noundo",
+        "dpc/no-undo",
         "The node forgets UNDO. The client keeps a tentative tuple beside its correction.",
     ),
     "egress": Told(
@@ -124,7 +124,7 @@ RUNS = {
         ),
         "The active copy fails while an output is under way. Its twin sends the output again, and "
         "the client drops the second one by its number.",
-        "EG-nodedup",
+        "egress/no-deduplication",
         "The client compares no numbers. It takes an output twice.",
     ),
     "merge_order": Told(
@@ -143,7 +143,7 @@ RUNS = {
         ),
         "The leader emits an output after its twin has the choice. It fails with a choice under "
         "way. The twin finishes the log, leads, and chooses again. Nobody saw the lost choice.",
-        "FX-emitfirst",
+        "merge_order/emit-first",
         "The leader emits before its twin has the choice. The twin chooses otherwise.",
     ),
     "permission": Told(
@@ -168,7 +168,7 @@ RUNS = {
         ),
         "Both replicas want to stabilize. Both ask replica 0 first, so replica 1 holds no grant "
         "while it waits. It is granted after the release.",
-        "GR-bothyield",
+        "permission/both-yield",
         "Each replica grants a second request before the first grant is released. Both stabilize.",
     ),
     "subscription": Told(
@@ -197,7 +197,7 @@ RUNS = {
         ),
         "The first replica loses an input and emits a tentative tuple. The subscriber changes to "
         "the second replica. UNDO revokes the tentative tuple, then the stable one follows.",
-        "SW-noundo",
+        "subscription/no-undo",
         "The new replica sends no UNDO. A tentative tuple of another replica stays in front of "
         "stable ones.",
     ),
@@ -219,7 +219,7 @@ RUNS = {
         ),
         "A producer copy fails with a tuple under way. Its twin has kept the tuple, since the "
         "other side's consumer has not acknowledged it, and sends it.",
-        "FX-wrongack",
+        "flux/wrong-ack",
         "A producer copy forgets by the acks of its own side. When it takes over, the tuple that "
         "the other side's consumer lacks is gone.",
     ),

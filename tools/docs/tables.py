@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.lang.roles import PROMISES, Role, methods_of
-from streamproof.models import registry
-from streamproof.models.registry import ModelFile
+from streamproof.models.kit import registry
+from streamproof.models.kit.registry import ModelFile
 from streamproof.proofs.find import find_invariant
 from streamproof.proofs.invariant import Invariant, named
 
@@ -79,8 +79,8 @@ def mutants(protocol: str) -> str:
         for mutant in file.mutants:
             steps = found[mutant.name]["steps"]
             caught = (f"`{mutant.killed_by}`", steps, f"{found[mutant.name]['distinct']:,}")
-            rows.append((f"`{mutant.name}`", f"`{file.name}`", mutant.story, *caught))
-    return table(("mutant", "model", "mistake", "killed by", "steps", "states"), rows)
+            rows.append((f"`{mutant.name}`", mutant.story, *caught))
+    return table(("mutant", "mistake", "killed by", "steps", "states"), rows)
 
 
 def properties(protocol: str) -> str:

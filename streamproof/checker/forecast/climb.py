@@ -19,7 +19,7 @@ from streamproof.checker.progress import OnProgress
 from streamproof.checker.properties import check_assumptions
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
-from streamproof.models.sizes import at_size
+from streamproof.models.kit.sizes import at_size
 
 SIZES_MAX = 14
 """Smaller sizes that are searched."""

@@ -22,8 +22,8 @@ from streamproof.checker.progress import OnProgress, Progress, ignore
 from streamproof.checker.properties import check_assumptions
 from streamproof.checker.reference import explore as explore_by_reference
 from streamproof.lang.model import Model
-from streamproof.models.sizes import at_size, completed
-from streamproof.models.verdict import Counts
+from streamproof.models.kit.sizes import at_size, completed
+from streamproof.models.kit.verdict import Counts
 
 KNOWN_LEAST = 3
 """Smaller sizes without which nothing is said."""

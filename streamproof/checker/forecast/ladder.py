@@ -12,7 +12,7 @@ from typing import Any
 from streamproof.checker.forecast.growth import Axis, Kind, Point
 from streamproof.lang import Domain
 from streamproof.lang.model import Model
-from streamproof.models.sizes import settings
+from streamproof.models.kit.sizes import settings
 
 POINTS_MAX = 2_000
 """Smaller sizes beyond which a size is too far away to be forecast."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.lang.model import Model
-from streamproof.models.trace import fields_of
+from streamproof.models.kit.trace import fields_of
 
 
 @dataclass(frozen=True, slots=True)

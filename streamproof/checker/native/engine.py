@@ -23,7 +23,7 @@ from streamproof.checker.progress import OnProgress, ignore
 from streamproof.checker.properties import STUCK, Broken, Properties
 from streamproof.checker.ranges import find_outside
 from streamproof.lang.model import Call, Model, Role
-from streamproof.models.verdict import CLAIMS, DEADLOCK
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK
 
 
 def explore(

@@ -1,1 +1,1 @@
-"""The mistakes that a model's properties must catch, under the model's file name."""
+"""The mistakes that a model's properties must catch, in its folder and under its file name."""

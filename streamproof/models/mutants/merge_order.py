@@ -1,6 +1,6 @@
 """Mistakes in merging lanes, each caught by a property of the model.
 
-FX-noorder and FX-emitfirst are those of our notes, 2.5, and FX-freeearly is named there.
+`no-order` and `emit-first` are those of our notes, and `free-early` is named there.
 """
 
 from __future__ import annotations
@@ -8,68 +8,84 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import require
+from streamproof.lang.machine import replaced
+from streamproof.models.kit.mutant import Mutant
 from streamproof.models.merge_order import Lane, MergeOrder
-from streamproof.models.mutant import Mutant
 from streamproof.protocols import merge_order as protocol
 from streamproof.protocols.merge_order import Merger, MergeStep, TakeFrom
 
 
-class NoOrder(MergeOrder):
-    """Each copy takes tuples as they arrive."""
+def choose_whoever_leads(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+    """Choose, whoever leads."""
+    return replace(merger, merged=merger.merged + 1), (TakeFrom(lane),)
 
-    @staticmethod
-    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
-        """Choose, whoever leads."""
-        return replace(merger, merged=merger.merged + 1), (TakeFrom(lane),)
+
+class NoOrder(MergeOrder):
+    """Each copy takes tuples as they arrive (FX-noorder)."""
+
+    machine = replaced(protocol, choose=choose_whoever_leads)
+
+
+def committed_once_merged(merger: Merger, end: int) -> bool:
+    """Ask only whether there are so many."""
+    return end <= merger.merged
 
 
 class EmitFirst(MergeOrder):
-    """The leader gives outputs before the twin has the choices that they depend on."""
+    """The leader gives outputs before the twin has the choices that they depend on.
 
-    @staticmethod
-    def is_committed(merger: Merger, end: int) -> bool:
-        """Ask only whether there are so many."""
-        return end <= merger.merged
+    Short id: FX-emitfirst.
+    """
+
+    machine = replaced(protocol, is_committed=committed_once_merged)
+
+
+def choose_behind_the_log(merger: Merger, lane: Lane) -> MergeStep[Lane]:
+    """Choose behind the log."""
+    require(merger.leads or merger.merged >= merger.logged)
+    return protocol.choose(replace(merger, leads=True), lane)
 
 
 class FreeEarly(MergeOrder):
-    """A follower that has finished its log chooses, though the leader is up."""
+    """A follower that has finished its log chooses, though the leader is up (FX-freeearly)."""
 
-    @staticmethod
-    def choose(merger: Merger, lane: Lane) -> MergeStep[Lane]:
-        """Choose behind the log."""
-        require(merger.leads or merger.merged >= merger.logged)
-        return protocol.choose(replace(merger, leads=True), lane)
+    machine = replaced(protocol, choose=choose_behind_the_log)
+
+
+def forget_the_log(merger: Merger) -> MergeStep[Lane]:
+    """Forget the rest of the log."""
+    require(merger.alone and not merger.leads)
+    return replace(merger, leads=True, logged=merger.merged), ()
 
 
 class LeadEarly(MergeOrder):
-    """A twin that is left alone leads before it has finished its log."""
+    """A twin that is left alone leads before it has finished its log (FX-leadearly)."""
 
-    @staticmethod
-    def take_over(merger: Merger) -> MergeStep[Lane]:
-        """Forget the rest of the log."""
-        require(merger.alone and not merger.leads)
-        return replace(merger, leads=True, logged=merger.merged), ()
+    machine = replaced(protocol, take_over=forget_the_log)
+
+
+def wait_for_a_leader(merger: Merger) -> MergeStep[Lane]:
+    """Wait for a leader."""
+    require(merger.logged < 0)
+    return merger, ()
 
 
 class NoTakeover(MergeOrder):
-    """A twin finishes its log, and never leads."""
+    """A twin finishes its log, and never leads (FX-noleader)."""
 
-    @staticmethod
-    def take_over(merger: Merger) -> MergeStep[Lane]:
-        """Wait for a leader."""
-        require(merger.logged < 0)
-        return merger, ()
+    machine = replaced(protocol, take_over=wait_for_a_leader)
+
+
+def stay_alone(survivor: Merger) -> MergeStep[Lane]:
+    """Go on alone."""
+    require(survivor.leads and survivor.alone)
+    return survivor, ()
 
 
 class FoldInAlone(MergeOrder):
-    """The survivor does not note that it has a twin again."""
+    """The survivor does not note that it has a twin again (FX-foldalone)."""
 
-    @staticmethod
-    def fold_in(survivor: Merger) -> MergeStep[Lane]:
-        """Go on alone."""
-        require(survivor.leads and survivor.alone)
-        return survivor, ()
+    machine = replaced(protocol, fold_in=stay_alone)
 
 
 _ONE_FAILURE = {"lanes": 2, "lane_tuples": 1, "failures": 1, "repairs": False}
@@ -77,7 +93,7 @@ _REPAIRED = {"lanes": 2, "lane_tuples": 1, "failures": 2, "repairs": True}
 
 MUTANTS = (
     Mutant(
-        "FX-noorder",
+        "merge_order/no-order",
         NoOrder,
         _ONE_FAILURE,
         "copies_agree",
@@ -85,7 +101,7 @@ MUTANTS = (
         "the copies take two tuples in different orders",
     ),
     Mutant(
-        "FX-emitfirst",
+        "merge_order/emit-first",
         EmitFirst,
         _ONE_FAILURE,
         "the_client_sees_one_history",
@@ -93,7 +109,7 @@ MUTANTS = (
         "the leader's choice dies with it when the client has seen its output",
     ),
     Mutant(
-        "FX-freeearly",
+        "merge_order/free-early",
         FreeEarly,
         _ONE_FAILURE,
         "copies_agree",
@@ -101,7 +117,7 @@ MUTANTS = (
         "the follower chooses otherwise than the leader, whose choice is under way",
     ),
     Mutant(
-        "FX-leadearly",
+        "merge_order/lead-early",
         LeadEarly,
         _ONE_FAILURE,
         "the_client_sees_one_history",
@@ -109,7 +125,7 @@ MUTANTS = (
         "the twin chooses otherwise than its log says, by which the client has seen an output",
     ),
     Mutant(
-        "FX-noleader",
+        "merge_order/no-takeover",
         NoTakeover,
         _ONE_FAILURE,
         "deadlock",
@@ -117,7 +133,7 @@ MUTANTS = (
         "nobody chooses any more",
     ),
     Mutant(
-        "FX-foldalone",
+        "merge_order/fold-in-alone",
         FoldInAlone,
         _REPAIRED,
         "the_client_sees_one_history",

@@ -1,7 +1,7 @@
 """Mistakes in the permission protocol, each of which a property of the model must catch.
 
-GR-nogrant, GR-bothyield and GR-reqaftergrant are those of our protocol notes, whose machines make
-one step of what here are several; GR-tiebreak is the form of the protocol that the notes give.
+`no-grant`, `both-yield` and `request-after-grant` are those of our protocol notes, whose machines
+make one step of what here are several; `tie-break` is the form of the protocol that the notes give.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamproof.lang import Fairness, action, exists, forall, implies, require
-from streamproof.models.mutant import Mutant
+from streamproof.lang.machine import replaced
+from streamproof.models.kit.mutant import Mutant
 from streamproof.models.permission import PermissionModel, Replica, State
 from streamproof.protocols import permission as protocol
 from streamproof.protocols.permission import (
@@ -24,43 +25,54 @@ from streamproof.protocols.permission import (
 )
 
 
-class NoGrant(PermissionModel):
-    """A replica stabilizes without a grant."""
+def stabilize_at_once(machine: Permission[Replica]) -> PermissionStep[Replica]:
+    """Ask nobody."""
+    require(machine.phase == Phase.IDLE)
+    return replace(machine, phase=Phase.STABILIZING), (Stabilize(),)
 
-    @staticmethod
-    def begin(machine: Permission[Replica]) -> PermissionStep[Replica]:
-        """Ask nobody."""
-        require(machine.phase == Phase.IDLE)
-        return replace(machine, phase=Phase.STABILIZING), (Stabilize(),)
+
+class NoGrant(PermissionModel):
+    """A replica stabilizes without a grant (GR-nogrant)."""
+
+    machine = replaced(protocol, begin=stabilize_at_once)
+
+
+def grant_whoever_asks(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Grant without asking whether somebody has the grant."""
+    require(machine.received[replica] == Request.PENDING)
+    received = machine.received.set(replica, Request.GRANTED)
+    return replace(machine, received=received), (SendGrant(replica),)
 
 
 class BothYield(PermissionModel):
-    """A replica grants while a grant of its own is outstanding."""
+    """A replica grants while a grant of its own is outstanding (GR-bothyield)."""
 
-    @staticmethod
-    def grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Grant without asking whether somebody has the grant."""
-        require(machine.received[replica] == Request.PENDING)
-        received = machine.received.set(replica, Request.GRANTED)
-        return replace(machine, received=received), (SendGrant(replica),)
+    machine = replaced(protocol, grant=grant_whoever_asks)
+
+
+def request_in_any_order(
+    machine: Permission[Replica], order: Order[Replica], replica: Replica
+) -> PermissionStep[Replica]:
+    """Ask without waiting for the grants of those before."""
+    del order
+    require(machine.phase == Phase.REQUESTING and machine.made[replica] == Request.NONE)
+    made = machine.made.set(replica, Request.PENDING)
+    return replace(machine, made=made), (SendRequest(replica),)
 
 
 class RequestAfterGrant(PermissionModel):
-    """A replica that has granted asks others: replicas are asked in any order."""
+    """A replica that has granted asks others: replicas are asked in any order.
 
-    @staticmethod
-    def request(
-        machine: Permission[Replica], order: Order[Replica], replica: Replica
-    ) -> PermissionStep[Replica]:
-        """Ask without waiting for the grants of those before."""
-        del order
-        require(machine.phase == Phase.REQUESTING and machine.made[replica] == Request.NONE)
-        made = machine.made.set(replica, Request.PENDING)
-        return replace(machine, made=made), (SendRequest(replica),)
+    Short id: GR-reqaftergrant.
+    """
+
+    machine = replaced(protocol, request=request_in_any_order)
 
 
 class TieBreak(RequestAfterGrant):
     """All others are asked at once, and requests that meet are decided by the replicas' places.
+
+    Short id: GR-tiebreak.
 
     A replica that has granted does not ask. One that asks still grants requests of those before it,
     unless somebody has granted to it. It enters, which here is to grant to itself, when all others
@@ -89,7 +101,7 @@ class TieBreak(RequestAfterGrant):
 
 
 class NonFifo(PermissionModel):
-    """A request may overtake the release before it."""
+    """A request may overtake the release before it (GR-nonfifo)."""
 
     def release_has_arrived(self, s: State, r: Replica, q: Replica) -> bool:
         """Let the request arrive at any time."""
@@ -98,7 +110,7 @@ class NonFifo(PermissionModel):
 
 
 class NoRelease(PermissionModel):
-    """A replica that is done gives back its own grant alone."""
+    """A replica that is done gives back its own grant alone (GR-norelease)."""
 
     @action(fairness=Fairness.WEAK)
     def finish(self, s: State, r: Replica) -> State:
@@ -110,7 +122,7 @@ class NoRelease(PermissionModel):
 
 
 class EarlyRelease(PermissionModel):
-    """Grants are given back when stabilizing begins."""
+    """Grants are given back when stabilizing begins (GR-earlyrelease)."""
 
     @action(fairness=Fairness.WEAK)
     def receive_grant(self, s: State, r: Replica, q: Replica) -> State:
@@ -126,8 +138,8 @@ class EarlyRelease(PermissionModel):
         return replace(super().finish(s, r), releases=s.releases)
 
 
-class Favour(PermissionModel):
-    """Of two that wait, a replica may pass one over again and again."""
+class UnfairGrant(PermissionModel):
+    """Of two that wait, a replica may pass one over again and again (GR-favour)."""
 
     @action(fairness=Fairness.WEAK)
     def give(self, s: State, r: Replica, q: Replica) -> State:
@@ -136,7 +148,7 @@ class Favour(PermissionModel):
 
 
 class Unfenced(PermissionModel):
-    """What a replica sent before it crashed arrives after the failure is known."""
+    """What a replica sent before it crashed arrives after the failure is known (GR-unfenced)."""
 
     def lose_messages(self, s: State, r: Replica) -> State:
         """Lose nothing."""
@@ -144,8 +156,8 @@ class Unfenced(PermissionModel):
         return s
 
 
-class Suspect(PermissionModel):
-    """A lease expires while its holder goes on to stabilize."""
+class LeaseTooShort(PermissionModel):
+    """A lease expires while its holder goes on to stabilize (GR-suspect)."""
 
     @action
     def suspect(self, s: State, r: Replica, q: Replica) -> State:
@@ -154,25 +166,29 @@ class Suspect(PermissionModel):
         return replace(s, failures=s.failures.set((r, q), True))
 
 
-class NoLease(PermissionModel):
-    """A grant stays with a replica that has crashed."""
+def keep_the_grant(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Forget the request alone."""
+    after, effects = protocol.on_failure(machine, replica)
+    if machine.received[replica] != Request.GRANTED:
+        return after, effects
+    return replace(after, received=machine.received), effects
 
-    @staticmethod
-    def on_failure(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Forget the request alone."""
-        after, effects = protocol.on_failure(machine, replica)
-        if machine.received[replica] != Request.GRANTED:
-            return after, effects
-        return replace(after, received=machine.received), effects
+
+class NoLease(PermissionModel):
+    """A grant stays with a replica that has crashed (GR-nolease)."""
+
+    machine = replaced(protocol, on_failure=keep_the_grant)
+
+
+def keep_waiting(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
+    """Forget what the other one asked, and go on waiting for it."""
+    return replace(machine, received=machine.received.set(replica, Request.NONE)), ()
 
 
 class NoWaiver(PermissionModel):
-    """A replica waits for the grant of one that has crashed."""
+    """A replica waits for the grant of one that has crashed (GR-nowaiver)."""
 
-    @staticmethod
-    def on_failure(machine: Permission[Replica], replica: Replica) -> PermissionStep[Replica]:
-        """Forget what the other one asked, and go on waiting for it."""
-        return replace(machine, received=machine.received.set(replica, Request.NONE)), ()
+    machine = replaced(protocol, on_failure=keep_waiting)
 
 
 _TWO = {"replicas": 2}
@@ -181,7 +197,7 @@ _THREE = {"replicas": 3}
 
 MUTANTS = (
     Mutant(
-        "GR-nogrant",
+        "permission/no-grant",
         NoGrant,
         _TWO,
         "one_stabilizes",
@@ -189,7 +205,7 @@ MUTANTS = (
         "both replicas want to stabilize, and both do",
     ),
     Mutant(
-        "GR-bothyield",
+        "permission/both-yield",
         BothYield,
         _TWO,
         "one_stabilizes",
@@ -197,7 +213,7 @@ MUTANTS = (
         "each replica grants both requests, and both stabilize",
     ),
     Mutant(
-        "GR-reqaftergrant",
+        "permission/request-after-grant",
         RequestAfterGrant,
         _TWO,
         "deadlock",
@@ -205,7 +221,7 @@ MUTANTS = (
         "each replica grants to the other, asks itself, and waits for ever",
     ),
     Mutant(
-        "GR-tiebreak",
+        "permission/tie-break",
         TieBreak,
         _THREE,
         "deadlock",
@@ -213,7 +229,7 @@ MUTANTS = (
         "the third replica grants to the second, and the first two wait for each other",
     ),
     Mutant(
-        "GR-nonfifo",
+        "permission/non-fifo",
         NonFifo,
         _TWO,
         "claims.on_request",
@@ -221,7 +237,7 @@ MUTANTS = (
         "a new request arrives while the grant to the old one is not released",
     ),
     Mutant(
-        "GR-norelease",
+        "permission/no-release",
         NoRelease,
         _TWO,
         "claims.on_request",
@@ -229,7 +245,7 @@ MUTANTS = (
         "the next request meets a grant that was never released",
     ),
     Mutant(
-        "GR-earlyrelease",
+        "permission/early-release",
         EarlyRelease,
         _TWO,
         "one_stabilizes",
@@ -237,15 +253,15 @@ MUTANTS = (
         "a replica grants to another while it stabilizes",
     ),
     Mutant(
-        "GR-favour",
-        Favour,
+        "permission/unfair-grant",
+        UnfairGrant,
         _TWO,
         "who_wants_to_does",
         40,
         "one replica stabilizes again and again while the other waits",
     ),
     Mutant(
-        "GR-unfenced",
+        "permission/unfenced",
         Unfenced,
         _ONE_CRASHES,
         "claims.on_grant",
@@ -253,15 +269,15 @@ MUTANTS = (
         "a message of a crashed incarnation is taken for one of the next",
     ),
     Mutant(
-        "GR-suspect",
-        Suspect,
+        "permission/lease-too-short",
+        LeaseTooShort,
         _ONE_CRASHES,
         "one_stabilizes",
         30,
         "a replica is taken for crashed while it stabilizes, and another one begins to",
     ),
     Mutant(
-        "GR-nolease",
+        "permission/no-lease",
         NoLease,
         _ONE_CRASHES,
         "claims.on_request",
@@ -269,7 +285,7 @@ MUTANTS = (
         "a crashed replica has the grant for ever",
     ),
     Mutant(
-        "GR-nowaiver",
+        "permission/no-waiver",
         NoWaiver,
         _ONE_CRASHES,
         "who_wants_to_does",

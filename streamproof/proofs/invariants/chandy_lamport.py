@@ -16,7 +16,7 @@ state in which the snapshot began to the state in which it ended.
 from __future__ import annotations
 
 from streamproof.lang import implies, require
-from streamproof.models.chandy_lamport import (
+from streamproof.models.snapshots.chandy_lamport import (
     Application,
     ChandyLamport,
     Process,

@@ -7,8 +7,8 @@ end of the stable output, and that is where operators go back to. All else follo
 from __future__ import annotations
 
 from streamproof.lang import implies
-from streamproof.models.dpc_counts import Counts, DpcCounts
-from streamproof.models.dpc_state import Bucket, Stream
+from streamproof.models.dpc.counts import Counts, DpcCounts
+from streamproof.models.dpc.state import Bucket, Stream
 from streamproof.proofs.invariant import Invariant
 from streamproof.protocols.dpc import Condition
 

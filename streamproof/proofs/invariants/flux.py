@@ -16,7 +16,7 @@ tuples themselves are kept by F4, whoever is down.
 from __future__ import annotations
 
 from streamproof.lang import exists, implies
-from streamproof.models.flux import Copy, Flux, Lane, Number, Partition, State
+from streamproof.models.flux.flux import Copy, Flux, Lane, Number, Partition, State
 from streamproof.proofs.invariant import Invariant
 from streamproof.protocols.flux import Outlet
 

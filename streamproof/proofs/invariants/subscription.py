@@ -12,8 +12,14 @@ away (V4), and a stable tuple finds no tentative one in front of it (V2, V0).
 from __future__ import annotations
 
 from streamproof.lang import implies
-from streamproof.models.subscription import Slot, State, Subscriber, SubscriptionModel, Upstream
-from streamproof.models.subscription_state import Kind, Message
+from streamproof.models.subscription.state import Kind, Message
+from streamproof.models.subscription.subscription import (
+    Slot,
+    State,
+    Subscriber,
+    SubscriptionModel,
+    Upstream,
+)
 from streamproof.proofs.invariant import Invariant
 from streamproof.protocols.dpc import Condition
 

@@ -8,8 +8,8 @@ and the rest behind it, whatever arrived when [BBMS08, section 4.2].
 from __future__ import annotations
 
 from streamproof.lang import forall, implies
-from streamproof.models.source_log import Entry, Kind, Stream
-from streamproof.models.sunion import Replica, Sunion, System
+from streamproof.models.sunion.source_log import Entry, Kind, Stream
+from streamproof.models.sunion.sunion import Replica, Sunion, System
 from streamproof.proofs.invariant import Invariant
 
 # --------------------------------------------------------------------------- conjuncts

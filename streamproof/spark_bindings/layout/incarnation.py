@@ -2,7 +2,7 @@
 
 A copy that catches up leaves its checkpoint for its twin's, which may be older. What it had before
 it needs again, so from before the twin's batch is chosen, the old checkpoint acknowledges nothing:
-it is of an incarnation that was replaced (FX-staleack of `streamproof.protocols.flux`).
+it is of an incarnation that was replaced (mutant `flux/stale-ack` of `streamproof.protocols.flux`).
 """
 
 from __future__ import annotations

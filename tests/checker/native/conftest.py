@@ -7,7 +7,7 @@ import os
 import pytest
 
 from streamproof.checker.native import search
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from tests.checker.native.keeping import ROUND
 
 

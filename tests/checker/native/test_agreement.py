@@ -10,8 +10,8 @@ from streamproof.checker.native.code import program
 from streamproof.checker.packable import is_packable
 from streamproof.lang import always, every_step, require
 from streamproof.lang.model import action
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import (
     KINDS,

@@ -267,7 +267,7 @@ def test_a_checkpoint_belongs_to_its_model_in_every_process(place):
     code = (
         "from streamproof.checker.native.checkpoint.manifest import Owner; "
         "from streamproof.checker.native.code.program import Program; "
-        "from streamproof.models import registry; m = registry.build('chandy_lamport', 'dag'); "
+        "from streamproof.models.kit import registry; m = registry.build('chandy_lamport', 'dag'); "
         "print(Owner.of(m), Program(m, {}).identity)"
     )
     told = {

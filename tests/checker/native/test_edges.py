@@ -17,8 +17,8 @@ from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.progress import ignore
 from streamproof.lang import Domain, Map, Model, action, always, final, init, require
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.support.agreement import agree
 from tests.checker.native.support.works import Room, Worker, works
 

@@ -25,8 +25,8 @@ from streamproof.checker.native.team import Team
 from streamproof.checker.progress import ignore
 from streamproof.lang import Domain, Element, Map, Model, Range, Untraceable, require
 from streamproof.lang.model import action, always, final, init
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 
 
 class Bit(Element):

@@ -18,7 +18,7 @@ from streamproof.checker.native.kernels.kernel import Halves, Kernel, Kinds
 CHECK = """
 import sys
 from streamproof.checker.engines import explore_natively
-from streamproof.models import registry
+from streamproof.models.kit import registry
 explore_natively(registry.build("chandy_lamport", "small")).decide_liveness()
 print("numba" in sys.modules)
 """

@@ -18,7 +18,7 @@ from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.files import MANIFEST
 from streamproof.checker.native.checkpoint.manifest import CheckpointRefused
 from streamproof.checker.native.engine import explore
-from streamproof.models import registry
+from streamproof.models.kit import registry
 from tests.checker.native.keeping import ROUND, Died, assert_same, begin, dies_when, go_on, lights
 from tests.golden import manifest as golden
 
@@ -169,7 +169,7 @@ from pathlib import Path
 from streamproof.checker.native import search
 from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.engine import explore
-from streamproof.models import registry
+from streamproof.models.kit import registry
 search.BUFFER, search.REPORT_EVERY_SECONDS = {ROUND}, 0.0
 place = Path(sys.argv[1])
 tell = lambda progress: print(progress.distinct, flush=True)

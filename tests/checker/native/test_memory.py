@@ -20,7 +20,7 @@ from streamproof.checker.native import memory
 from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.engine import explore as native
 from streamproof.lang import Domain
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.shapes import One, Promised, Stepped
 
 HERE = Path(__file__).parent

@@ -23,7 +23,7 @@ from streamproof.lang import (
     leads_to,
     require,
 )
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 
 class W(Element): ...

@@ -27,8 +27,8 @@ from streamproof.lang.model import (
     leads_to,
     sometimes,
 )
-from streamproof.models import registry
-from streamproof.models.sizes import at_size
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
 from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import KINDS, agree, agree_at_random
 from tests.checker.native.support.works import works

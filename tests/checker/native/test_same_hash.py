@@ -23,7 +23,7 @@ from streamproof.lang import (
     init,
     require,
 )
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.keeping import begin, go_on
 from tests.checker.native.shapes import One
 

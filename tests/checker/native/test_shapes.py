@@ -18,8 +18,8 @@ from streamproof.checker.progress import states_to_find
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import Domain, action, always, require, sometimes
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.keeping import lights
 from tests.checker.native.shapes import Deep, Number, One, Started, Stepped
 

@@ -38,9 +38,9 @@ from streamproof.lang import (
     init,
     require,
 )
-from streamproof.models import registry
-from streamproof.models.sizes import at_size
-from streamproof.models.verdict import Refuted, Undetermined
+from streamproof.models.kit import registry
+from streamproof.models.kit.sizes import at_size
+from streamproof.models.kit.verdict import Refuted, Undetermined
 from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import KINDS, agree, agree_at_random, reachable
 from tests.checker.native.support.works import Room, Shift, Worker, Works, works

@@ -26,8 +26,8 @@ from streamproof.lang import (
     require,
     sometimes,
 )
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 from tests.checker.native.widths import assert_right
 
 WIDE = 2**64

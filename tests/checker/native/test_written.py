@@ -15,7 +15,7 @@ from streamproof.checker.native.checkpoint.manifest import CheckpointRefused
 from streamproof.checker.native.code.written import written
 from streamproof.checker.native.engine import explore as native
 from streamproof.lang import Domain, Element, Map, Model, action, always, init, require
-from streamproof.models.verdict import Status
+from streamproof.models.kit.verdict import Status
 
 
 class Silent(Enum):

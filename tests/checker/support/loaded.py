@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from streamproof.checker import check
-from streamproof.models import registry
-from streamproof.models.verdict import Status
+from streamproof.models.kit import registry
+from streamproof.models.kit.verdict import Status
 
 MODEL = """
 from dataclasses import dataclass

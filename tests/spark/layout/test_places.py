@@ -14,8 +14,8 @@ from streamproof.checker.native.checkpoint.checkpoint import Checkpoint
 from streamproof.checker.native.checkpoint.manifest import CheckpointRefused
 from streamproof.cli.app import app
 from streamproof.lang import StreamproofError
-from streamproof.models.registry import choose
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.registry import choose
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.paths import why_not_local
 from streamproof.spark_bindings import (
     Pipeline,

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings.errors import NotAPipeline
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory, ProcessDirectory

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings import prune_snapshots, vacuum
 from streamproof.spark_bindings.errors import UnknownSnapshot, WrongArgument
 from streamproof.spark_bindings.layout.directory import PipelineDirectory

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings import (
     Replay,
     SnapshotStatus,

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query, Replay, remove_snapshot, vacuum
 from streamproof.spark_bindings.channels.channel_log import RETENTION_FILE
 from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query, Replay, Standby, prune_snapshots, vacuum
 from streamproof.spark_bindings.channels import commits, compaction
 from streamproof.spark_bindings.channels.channel_log import committed_positions

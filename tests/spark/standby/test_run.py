@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from streamproof.models.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode
 from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.errors import CopyRuns, NotAPipeline, WrongWiring
 from streamproof.spark_bindings.layout.pairs import Copy, Pair, PairDirectory

@@ -25,7 +25,7 @@ from streamproof.checker.native.checkpoint.manifest import (
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.disk import make_directory
 from streamproof.lang.model import Model
-from streamproof.models.verdict import Json
+from streamproof.models.kit.verdict import Json
 from streamproof.paths import why_not_local
 
 

@@ -20,7 +20,7 @@ from streamproof.disk import replace_file
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Model
 from streamproof.lang.trace import trace_model
-from streamproof.models.trace import fields_of, show
+from streamproof.models.kit.trace import fields_of, show
 
 FORMAT = 1
 """Raised when a manifest or the files that it speaks of mean something else."""

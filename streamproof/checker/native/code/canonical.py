@@ -21,7 +21,7 @@ from streamproof.checker.native.code.layout import Field, Layout, placed
 from streamproof.checker.native.code.loops import each, function, load, state_at, store
 from streamproof.checker.native.code.symmetry import Alike, Symmetry
 from streamproof.lang.sorts import ElementSort
-from streamproof.models.verdict import EXACT_BELOW
+from streamproof.models.kit.verdict import EXACT_BELOW
 
 F64 = ir.DoubleType()
 I16 = ir.IntType(16)
@@ -41,11 +41,11 @@ class Representatives:
             [[layout.fields[cell] for cell in column] for column in columns]
             for columns in symmetry.columns.values()
         ]
-        self.least = self._write_least()
+        self.least = self._write_min()
         self.weigh = self._write_weigh()
         self._write_all()
 
-    def _write_least(self) -> ir.Function:
+    def _write_min(self) -> ir.Function:
         build, (state,) = function(self.module, "least", I64, [WORDS])
         words = self._sorted(build, load(build, state, self.layout.words))
         if not self.symmetry.tried:
@@ -66,7 +66,7 @@ class Representatives:
             self._write_exchange(build, kind, kinds, current)
             words = self._sorted(build, load(build, current, len(words)))
             store(build, words, current)
-            _keep_least(build, words, best, ties)
+            _keep_min(build, words, best, ties)
         store(build, load(build, best, len(words)), state)
         build.ret(build.load(ties))
         return _kept_apart(build.function)
@@ -204,7 +204,7 @@ def _put_in_order(build: ir.IRBuilder, keys: list[list[ir.Value]], low: int, hig
     keys[high] = [build.select(is_wrong, x, y) for x, y in zip(a, b, strict=True)]
 
 
-def _keep_least(build: ir.IRBuilder, words: list[ir.Value], best: ir.Value, ties: ir.Value) -> None:
+def _keep_min(build: ir.IRBuilder, words: list[ir.Value], best: ir.Value, ties: ir.Value) -> None:
     """Keep a state if it is less than the best so far, or count it if it is the same."""
     known = load(build, best, len(words))
     is_less, is_same = _less(build, words, known), _same(build, words, known)

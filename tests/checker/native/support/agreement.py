@@ -14,7 +14,7 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.search import Search, widened
 from streamproof.checker.progress import ignore
-from streamproof.models.verdict import CLAIMS, DEADLOCK, Refuted
+from streamproof.models.kit.verdict import CLAIMS, DEADLOCK, Refuted
 from tests.strategies import tried
 
 STATES_MAX = 3_000

@@ -1,0 +1,1 @@
+"""What is no model: finding and sizing models, mutants, traces and verdicts."""

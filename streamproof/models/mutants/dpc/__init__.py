@@ -1,0 +1,1 @@
+"""Mistakes in DPC nodes, under the names of the models' files."""

@@ -1,0 +1,1 @@
+"""Mistakes in Flux pairs, under the names of the models' files."""

@@ -1,0 +1,1 @@
+"""Mistakes in snapshots, under the names of the models' files."""

@@ -1,0 +1,1 @@
+"""Mistakes in subscriptions, under the names of the models' files."""

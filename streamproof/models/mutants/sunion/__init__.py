@@ -1,0 +1,1 @@
+"""Mistakes in SUNION, under the names of the models' files."""
