@@ -33,6 +33,23 @@ def test_it_is_no_checkout_that_is_tried(installed: Callable[..., str]) -> None:
     assert str(ROOT) not in installed("-c", "import sys; print(*sys.path, sep=chr(10))").split()
 
 
+def test_it_has_every_file_of_the_package(installed: Callable[..., str]) -> None:
+    package = ROOT / "streamproof"
+    files = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
+    wanted = {str(path) for path in files if "__pycache__" not in path.parts}
+    assert "cli/templates/verify.html" in wanted
+    assert wanted - set(installed("-c", LIST_FILES).split("\n")) == set()
+
+
+LIST_FILES = """
+from pathlib import Path
+import streamproof
+
+package = Path(streamproof.__path__[0])
+print(*[path.relative_to(package) for path in package.rglob("*")], sep=chr(10))
+"""
+
+
 def test_an_invariant_is_proven(installed: Callable[..., str]) -> None:
     assert "PROVED" in installed(*COMMAND, "prove", "egress")
 
