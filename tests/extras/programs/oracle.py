@@ -1,7 +1,6 @@
 """A model is the oracle of a test by Hypothesis: two counters of which one has a mistake."""
 
 from counter import Counters
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -52,10 +51,9 @@ class WrongMachine(Machine):
 
 
 if __name__ == "__main__":
-    profile = settings(deadline=None, derandomize=True, database=None, max_examples=100)
-    run_state_machine_as_test(Machine, settings=profile)
+    run_state_machine_as_test(Machine)
     print("the implementation takes the steps of the model")
     try:
-        run_state_machine_as_test(WrongMachine, settings=profile)
+        run_state_machine_as_test(WrongMachine)
     except AssertionError:
         print("the mistake is found")
