@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib import metadata
 
 import pytest
+import typer
 
 from streamproof import installed, spark_bindings
 from streamproof.checker import check, engines
@@ -18,6 +19,7 @@ from streamproof.checker.exploration import Exploration
 from streamproof.checker.reference import explore
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
+from streamproof.cli.errors import with_exit_code
 from streamproof.installed import EXTRAS, NotInstalled, absence, missing, remedy, require
 from streamproof.models.registry import choose
 from streamproof.models.verdict import Exhausted, ExitCode, Sampled
@@ -179,6 +181,8 @@ def test_commands_without_their_extra_say_what_to_install(extras, needed, place)
     for (command, extra), (code, output) in zip(needed.items(), found, strict=True):
         assert code == ExitCode.WRONG_USE, output
         assert f"pip install 'streamproof[{extra}]'" in output, command
+        foreseen = not command.startswith("check imports")  # an import of the user's own
+        assert ("not part of this installation" in output) >= foreseen, command
         assert "Traceback" not in output
     assert [name for name in ("kept", "other", "years.svg") if (place / name).exists()] == []
 
@@ -310,6 +314,18 @@ def test_a_module_in_a_package_that_is_not_there_is_missing():
 def test_an_import_that_fails_is_explained_by_its_extra(module, extra):
     error = ModuleNotFoundError(f"No module named {module!r}", name=module)
     assert remedy(error).endswith(f"Run: pip install 'streamproof[{extra}]'")
+
+
+def test_a_command_ends_with_what_to_install_after_an_import_that_was_not_foreseen(capsys):
+    def command() -> ExitCode:
+        raise ModuleNotFoundError("No module named 'z3'", name="z3")
+
+    with pytest.raises(typer.Exit) as end:
+        with_exit_code(command)()
+    assert end.value.exit_code == ExitCode.WRONG_USE
+    told = capsys.readouterr().err
+    assert told.startswith("NotInstalled: No module named 'z3'. Nothing else is known. z3 comes")
+    assert told.endswith("Run: pip install 'streamproof[prove]'\n")
 
 
 @pytest.mark.parametrize("error", [None, ImportError("z3"), ModuleNotFoundError("x", name="mine")])
