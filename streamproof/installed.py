@@ -44,7 +44,7 @@ def missing(extra: str, *modules: str) -> tuple[str, ...]:
 
 
 def absence(extra: str, *modules: str) -> str:
-    """Say that a part is not there, and what brings it; an empty text if it is there.
+    """Describe a part that is not there, and what brings it; an empty text if it is there.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def require(extra: str, part: str, *modules: str, result: str = "Nothing was don
 
 
 def remedy(error: BaseException | None) -> str:
-    """Say what brings the module that an import has missed; an empty text if no extra does."""
+    """Describe what brings the module that an import has missed; an empty text if nothing does."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     package = error.name.partition(".")[0]

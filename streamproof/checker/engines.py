@@ -211,7 +211,7 @@ def require_native() -> None:
 
 
 def why_not_native(model: Model[Any]) -> str | None:
-    """Say why the native engine is not used for a model; None if it can be."""
+    """Report why the native engine is not used for a model; None if it can be."""
     absent = absence("check")
     if absent:
         return f"the native engine is {absent}"
