@@ -10,7 +10,7 @@ FILES := streamproof tests examples benchmarks tools
 
 WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli fuzz golden lang models mutation proofs protocols translation)
 
-.PHONY: verify test test-slow test-sixth mutation lint golden format docs docs-serve
+.PHONY: verify test test-slow test-sixth test-extras mutation lint golden format docs docs-serve
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -24,6 +24,9 @@ test-slow: $(INSTALLED)  ## the others
 test-sixth: $(INSTALLED)  ## a sixth of those that start no Spark, another one after each commit
 	$(RUN)/pytest -m slow -n 2 --dist worksteal $(WITHOUT_SPARK) \
 	  --splits 6 --splitting-algorithm least_duration --group $$(( 0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 0) % 6 + 1 ))
+
+test-extras: $(INSTALLED)  ## each extra installed alone, from the wheel and pip's index, and its part tried
+	$(RUN)/pytest -m slow tests/extras
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
 	nice -n 10 $(RUN)/python -m tests.mutation.campaign

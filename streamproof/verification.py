@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from streamproof.checker import CheckReport, Limits, check
 from streamproof.checker.limits import cores
 from streamproof.checker.mutation import MutantResult, MutationReport, run_mutants
+from streamproof.installed import missing
 from streamproof.lang.digest import protocol_digest
 from streamproof.lang.model import Model
 from streamproof.models.kit import registry
@@ -31,8 +32,10 @@ from streamproof.models.kit.verdict import (
     weakest,
 )
 from streamproof.proofs.find import find_invariant
-from streamproof.proofs.induction import ProofReport, prove
-from streamproof.translation import TranslationReport, validate_protocol
+
+if TYPE_CHECKING:  # which load Z3, and not each installation has it
+    from streamproof.proofs.induction import ProofReport
+    from streamproof.translation import TranslationReport
 
 Explored: TypeAlias = tuple[str, str, CheckReport]
 """A model's class, the name of a size, and what exploring it gave."""
@@ -52,25 +55,29 @@ class ProtocolReport:
     ----------
     digest : hash of the protocol's traced form
     checks : per model class and size name, what exploring it gave
+    proof : of its invariant; None where the prover is not part of the installation
     translation : what the traced forms of the protocol, its models and its invariant were compared
-        on
+        on; None where the prover is not part of the installation
     """
 
     protocol: str
     digest: str
     checks: tuple[Explored, ...]
     mutation: MutationReport
-    proof: ProofReport
-    translation: TranslationReport
+    proof: ProofReport | None
+    translation: TranslationReport | None
     seconds: float
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest of the explorations and the proof; mutants count in `exit_code`."""
+        """The weakest of the explorations and the proof; mutants count in `exit_code`.
+
+        A proof that is not part of the installation is nothing that the report claims.
+        """
         if not self.checks:
             return Undetermined(("no model of the protocol was explored",))
         explored = [report.verdict for _, _, report in self.checks]
-        return weakest([*explored, self.proof.verdict])
+        return weakest(explored if self.proof is None else [*explored, self.proof.verdict])
 
     @property
     def exit_code(self) -> ExitCode:
@@ -90,8 +97,8 @@ class ProtocolReport:
                 for model, size, report in self.checks
             ],
             "mutation": self.mutation.to_json(),
-            "proof": self.proof.to_json(),
-            "translation": self.translation.to_json(),
+            "proof": self.proof and self.proof.to_json(),
+            "translation": self.translation and self.translation.to_json(),
             "seconds": round(self.seconds, 3),
         }
 
@@ -99,7 +106,7 @@ class ProtocolReport:
 def verify_protocol(
     name: str, *, limits: Limits | None = None, on_stage: OnStage = lambda _: None
 ) -> ProtocolReport:
-    """Explore, mutate and prove one protocol.
+    """Explore and mutate one protocol, and prove its invariant where the prover is installed.
 
     Raises
     ------
@@ -109,13 +116,31 @@ def verify_protocol(
     began = time.perf_counter()
     digest = protocol_digest(protocol_module(name))
     checks, mutation = explore_protocol(name, limits=limits, on_stage=on_stage)
+    proof = translation = None
+    if not missing("prove"):
+        proof, translation = prove_protocol(name, checks, on_stage)
+    seconds = time.perf_counter() - began
+    return ProtocolReport(name, digest, checks, mutation, proof, translation, seconds)
+
+
+def prove_protocol(
+    name: str, checks: Sequence[Explored], on_stage: OnStage
+) -> tuple[ProofReport, TranslationReport]:
+    """Prove the invariant of one protocol, and compare what was traced of it with the code.
+
+    Parameters
+    ----------
+    name, on_stage : as `verify_protocol` takes them
+    checks : explorations of its models, whose comparisons count, too
+    """
+    from streamproof.proofs.induction import prove  # Z3 takes a while to load
+    from streamproof.translation import validate_protocol
+
     on_stage(f"{name}: proving its invariant for any number of processes")
     proof = prove(find_invariant(name))
     on_stage(f"{name}: comparing its traced form with the code")
     compared = [report.translation for _, _, report in checks] + [proof.translation]
-    translation = sum(filter(None, compared), start=validate_protocol(protocol_module(name)))
-    seconds = time.perf_counter() - began
-    return ProtocolReport(name, digest, checks, mutation, proof, translation, seconds)
+    return proof, sum(filter(None, compared), start=validate_protocol(protocol_module(name)))
 
 
 def explore_protocol(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import sysconfig
 import venv
 import zipfile
@@ -12,34 +10,22 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-COMMAND = "from streamproof.cli import main; main()"
+from tests.support.wheels import COMMAND, ROOT, build_wheel, python_of, run_apart
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Install the wheel beside the dependencies of this environment; give what runs it."""
     place = tmp_path_factory.mktemp("wheel")
-    build = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
-    subprocess.run([sys.executable, *build, "--wheel-dir", str(place), str(ROOT)], check=True)
+    wheel = build_wheel(place)
     venv.create(place / "venv", with_pip=False)
     scheme = {"base": str(place / "venv"), "platbase": str(place / "venv")}
     packages = Path(sysconfig.get_path("purelib", "venv", vars=scheme))
-    (wheel,) = place.glob("streamproof-*.whl")
     with zipfile.ZipFile(wheel) as file:
         file.extractall(packages)
     # Files of this kind are not read in a directory that one of them names: no checkout is found.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-
-    def run(*words: str) -> str:
-        python = str(place / "venv" / "bin" / "python")
-        done = subprocess.run(
-            [python, *words], cwd=place, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return run
+    return lambda *words: run_apart([python_of(place / "venv"), *words], place)
 
 
 def test_it_is_no_checkout_that_is_tried(installed: Callable[..., str]) -> None:
@@ -47,12 +33,29 @@ def test_it_is_no_checkout_that_is_tried(installed: Callable[..., str]) -> None:
     assert str(ROOT) not in installed("-c", "import sys; print(*sys.path, sep=chr(10))").split()
 
 
+def test_it_has_every_file_of_the_package(installed: Callable[..., str]) -> None:
+    package = ROOT / "streamproof"
+    files = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
+    wanted = {str(path) for path in files if "__pycache__" not in path.parts}
+    assert "cli/templates/verify.html" in wanted
+    assert wanted - set(installed("-c", LIST_FILES).split("\n")) == set()
+
+
+LIST_FILES = """
+from pathlib import Path
+import streamproof
+
+package = Path(streamproof.__path__[0])
+print(*[path.relative_to(package) for path in package.rglob("*")], sep=chr(10))
+"""
+
+
 def test_an_invariant_is_proven(installed: Callable[..., str]) -> None:
-    assert "PROVED" in installed("-c", COMMAND, "prove", "egress")
+    assert "PROVED" in installed(*COMMAND, "prove", "egress")
 
 
 def test_a_model_is_explored(installed: Callable[..., str]) -> None:
-    told = installed("-c", COMMAND, "check", "egress", "--engine", "native")
+    told = installed(*COMMAND, "check", "egress", "--engine", "native")
     assert "EXHAUSTED" in told
     assert "native engine" in told
 
@@ -60,4 +63,4 @@ def test_a_model_is_explored(installed: Callable[..., str]) -> None:
 def test_the_certificates_are_of_the_files_that_are_installed(
     installed: Callable[..., str],
 ) -> None:
-    installed("-c", COMMAND, "certify", "--all", "--check")
+    installed(*COMMAND, "certify", "--all", "--check")

@@ -65,7 +65,7 @@ def read_record(protocol: str, trusted: Sequence[Path] = ()) -> Record:
     Raises
     ------
     CertificateRefused : if there is none, or it is not to be believed; the message says why
-    UnusableKey, NoSignatures : if signatures cannot be checked
+    UnusableKey, NotInstalled : if signatures cannot be checked
     """
     file = certificates_directory() / f"{protocol}.json"
     try:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.installed import require
 from streamproof.lang.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ SEAL = "seal"
 
 class CertificateRefused(StreamproofError, ValueError):
     """A certificate cannot be read, was edited, or is not signed as it must be."""
-
-
-class NoSignatures(StreamproofError, ImportError):
-    """The library that signs is not installed."""
 
 
 class UnusableKey(StreamproofError, ValueError):
@@ -176,10 +173,4 @@ def _key_text(key: Ed25519PublicKey) -> str:
 
 
 def _require_library() -> None:
-    try:
-        import cryptography  # noqa: F401
-    except ImportError:
-        raise NoSignatures(
-            "the package cryptography is not installed, so signatures of certificates can neither "
-            "be made nor checked. Run: pip install 'streamproof[sign]'"
-        ) from None
+    require("sign", "what makes and checks signatures", result="No signature can be trusted")

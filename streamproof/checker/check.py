@@ -163,6 +163,7 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     TracingDisagrees : if the traced form differs from the model's methods
     BrokenModel : if a method of the model fails
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
+    NotInstalled : if a verdict needs what is not installed: the native engine, or Z3
     BrokenAssumption : if the model's size contradicts an @assume
     ImpureModel, UnfitState : if code or a state shows that a search would mean nothing
     ClaimsDisabled : under python -O

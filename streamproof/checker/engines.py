@@ -14,6 +14,7 @@ from streamproof.checker.limits import Limits
 from streamproof.checker.native.code.terms import NumberTooLarge
 from streamproof.checker.packable import NotCompiled, Unpackable, why_not_packable
 from streamproof.checker.progress import OnProgress, ignore, states_to_find
+from streamproof.installed import absence, require
 from streamproof.lang import StreamproofError, Untraceable, WrongDefinition
 from streamproof.lang.model import Model
 
@@ -33,6 +34,7 @@ FEW = 4_000
 
 They take it a second or two, and compiling takes two to ten.
 """
+UNFIT = "the native engine cannot take the model"
 THREADS_MAX = 64
 """Threads that states can be divided between."""
 
@@ -140,7 +142,12 @@ def explore_natively(
     """Search with the native engine; see `native.engine.explore`.
 
     Symmetry that is neither asked for nor refused is used where the model has no promises.
+
+    Raises
+    ------
+    NotInstalled : if what compiles models, or what compares them with their code, is missing
     """
+    require_native()
     from streamproof.checker.native import engine  # LLVM takes a while to load
 
     if symmetry is None:
@@ -177,18 +184,39 @@ def explore(
         states = f"{found.counts.distinct:,} states were visited before code would be compiled"
         return replace(found, why=states)
     try:
-        refusal = why_not_packable(model)
+        refusal = why_not_native(model)
         if refusal is None:
             found = explore_natively(
                 model, limits=limits, on_progress=on_progress, threads=threads, symmetry=symmetry
             )
             return replace(found, why=f"there are more than {SMALL} states")
     except (Untraceable, WrongDefinition, Unpackable, NumberTooLarge, NotCompiled) as error:
-        refusal = str(error)
+        refusal = f"{UNFIT}: {error}"
     except KeyboardInterrupt:  # while the native engine was being loaded
         return replace(found, stopped=INTERRUPTED)
     found = reference.explore(model, limits=limits, on_progress=on_progress)
-    return replace(found, why=f"the native engine cannot take the model: {refusal}")
+    return replace(found, why=refusal)
+
+
+def require_native() -> None:
+    """Refuse to use the native engine where it is not installed.
+
+    A green verdict of it needs Z3, too: it rests on a comparison of the traced form with the code.
+
+    Raises
+    ------
+    NotInstalled : if it is not
+    """
+    require("check", "the native engine", result="Nothing was searched")
+
+
+def why_not_native(model: Model[Any]) -> str | None:
+    """Report why the native engine is not used for a model; None if it can be."""
+    absent = absence("check")
+    if absent:
+        return f"the native engine is {absent}"
+    refusal = why_not_packable(model)
+    return None if refusal is None else f"{UNFIT}: {refusal}"
 
 
 def _by_reference(

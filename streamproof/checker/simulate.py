@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.checker.check import check_first
-from streamproof.checker.engines import EngineName
+from streamproof.checker.engines import UNFIT, EngineName, require_native, why_not_native
 from streamproof.checker.exploration import INTERRUPTED, counts_of
 from streamproof.checker.findings import Evidence, safety_findings
 from streamproof.checker.lasso import promise_names
 from streamproof.checker.minimise import Minimised, minimise
 from streamproof.checker.native.code.terms import NumberTooLarge
-from streamproof.checker.packable import NotCompiled, why_not_packable
+from streamproof.checker.packable import NotCompiled
 from streamproof.checker.progress import Meter
 from streamproof.checker.translation import translation_of
 from streamproof.checker.walks import OnWalks, Plan, Sample, walk
@@ -161,6 +161,7 @@ def simulate(
     BrokenModel : if a method of the model fails
     TracingDisagrees : if the traced form, on which the native engine walks, is not the model
     Untraceable, Unpackable : if the native engine is asked for, and cannot take the model
+    NotInstalled : if the native engine is asked for, and is not installed
     BrokenAssumption, ImpureModel, UnfitState, ClaimsDisabled : as `check` does
     """
     plan = plan or Plan()
@@ -190,16 +191,17 @@ def _walked(
     """Take the walks with an engine, and say why with this one if it was left to choose."""
     if engine is not EngineName.AUTO:
         return (_walk_natively if engine is EngineName.NATIVE else walk)(model, plan, on_walks), ""
-    refusal = why_not_packable(model)
+    refusal = why_not_native(model)
     if refusal is None:
         try:
             return _walk_natively(model, plan, on_walks), "it can take the model"
         except (NumberTooLarge, NotCompiled) as error:
-            refusal = str(error)
-    return walk(model, plan, on_walks), f"the native engine cannot take the model: {refusal}"
+            refusal = f"{UNFIT}: {error}"
+    return walk(model, plan, on_walks), refusal
 
 
 def _walk_natively(model: Model[Any], plan: Plan, on_walks: OnWalks) -> Sample:
+    require_native()
     from streamproof.checker.native import walks  # LLVM takes a while to load
 
     return walks.walk(model, plan, on_walks)

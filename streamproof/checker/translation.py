@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamproof.checker.engines import EngineName
+from streamproof.installed import require
 from streamproof.lang.model import Model
 from streamproof.models.kit.verdict import Exhausted, Finding, Sampled
 
@@ -21,12 +22,19 @@ def translation_of(
     Raises
     ------
     TracingDisagrees : if they differ
+    NotInstalled : if Z3, which names the values to compare them at, is missing
     """
     believed = (Exhausted, Sampled)
     if engine == EngineName.REFERENCE or not any(
         isinstance(part.verdict, believed) for part in findings
     ):
         return None
+    require(
+        "check",
+        "the comparison of the traced form with the code",
+        "z3",
+        result="No verdict was given",
+    )
     from streamproof.translation import validate_model  # Z3 takes a while to load
 
     return validate_model(model)

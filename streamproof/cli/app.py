@@ -60,23 +60,25 @@ def _main(
     """Protocols for streams: checked, proven, and run in PySpark from one text."""
 
 
-def _add(group: str, name: str, command: Callable[..., ExitCode]) -> None:
-    app.command(name, cls=Command, rich_help_panel=group)(with_exit_code(command))
+def _add(group: str, name: str, command: Callable[..., ExitCode], extra: str = "") -> None:
+    """Add a command, and the extra without which it is refused."""
+    run_it = with_exit_code(command, name=name, extra=extra)
+    app.command(name, cls=Command, rich_help_panel=group)(run_it)
 
 
 _add(MODELS, "check", check.check)
-_add(MODELS, "forecast", forecast.forecast)
+_add(MODELS, "forecast", forecast.forecast, "check")
 _add(MODELS, "simulate", simulate.simulate)
 _add(MODELS, "replay", replay.replay)
 _add(MODELS, "show", show.show)
 _add(MODELS, "graph", graph.graph)
 _add(MODELS, "mutate", mutate.mutate)
-_add(MODELS, "prove", prove.prove)
+_add(MODELS, "prove", prove.prove, "prove")
 _add(MODELS, "list", list_models.list_models)
-_add(PIPELINES, "run", run.run)
-_add(PIPELINES, "status", status.status)
-_add(PIPELINES, "vacuum", vacuum.vacuum)
+_add(PIPELINES, "run", run.run, "spark")
+_add(PIPELINES, "status", status.status, "spark")
+_add(PIPELINES, "vacuum", vacuum.vacuum, "spark")
 _add(PIPELINES, "mttf", mttf.mttf)
 app.add_typer(snapshot.snapshot_app, name="snapshot", rich_help_panel=PIPELINES)
 _add(PROJECT, "verify", verify.verify)
-_add(PROJECT, "certify", certify.certify)
+_add(PROJECT, "certify", certify.certify, "check")

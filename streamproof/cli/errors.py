@@ -16,6 +16,7 @@ import typer
 from streamproof.checker.counterexample import BrokenModel
 from streamproof.cli.options import OutputRefused, chosen, replay_command
 from streamproof.cli.render import error_console, only_json, print_json, print_trace
+from streamproof.installed import NotInstalled, remedy, require
 from streamproof.lang import StreamproofError
 from streamproof.models.kit.verdict import ExitCode, Json
 from streamproof.paths import why_not_local
@@ -23,14 +24,22 @@ from streamproof.paths import why_not_local
 P = ParamSpec("P")
 
 
-def with_exit_code(command: Callable[P, ExitCode]) -> Callable[P, None]:
-    """Make a function that gives an exit code a command that ends with it."""
+def with_exit_code(
+    command: Callable[P, ExitCode], *, name: str = "", extra: str = ""
+) -> Callable[P, None]:
+    """Make a function that gives an exit code a command that ends with it.
+
+    Parameters
+    ----------
+    command : the function
+    name, extra : the command's name, and the extra without which it is refused, if there is one
+    """
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         _open_closed_streams()
         try:
-            code = _code_of(functools.partial(command, *args, **kwargs))
+            code = _code_of(functools.partial(command, *args, **kwargs), name, extra)
             sys.stdout.flush()
         except BrokenPipeError:
             code = ExitCode.UNDETERMINED  # whoever read the report went away before its end
@@ -50,13 +59,15 @@ def _open_closed_streams() -> None:
             setattr(sys, name, nowhere)
 
 
-def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
+def _code_of(command: functools.partial[ExitCode], name: str, extra: str) -> ExitCode:
     """Run a command; report how it failed, if it did."""
     asked = command.keywords
     as_json = bool(asked.get("as_json"))
     try:
         with only_json() if as_json else nullcontext():
             _refuse_urls(asked)
+            if extra:
+                require(extra, f"streamproof {name}")
             return command()
     except StreamproofError as error:
         report(error, asked, as_json=as_json)
@@ -76,7 +87,12 @@ def _code_of(command: functools.partial[ExitCode]) -> ExitCode:
     except KeyboardInterrupt:
         _tell("Interrupted before there was anything to report.")
         return ExitCode.UNDETERMINED
-    except Exception:  # noqa: BLE001  Python's own exit code for it, 1, would mean REFUTED
+    except Exception as error:  # noqa: BLE001  Python's own exit code for it, 1, means REFUTED
+        if install := remedy(error):
+            report(
+                NotInstalled(f"{error}. Nothing else is known. {install}"), asked, as_json=as_json
+            )
+            return ExitCode.WRONG_USE
         traceback.print_exc()
         _tell("This is a mistake in streamproof, not in your model.")
         return ExitCode.INTERNAL_ERROR
@@ -108,13 +124,14 @@ def report(error: StreamproofError, asked: Mapping[str, Any], *, as_json: bool) 
     if trace is not None and trace.key and asked.keys() >= {"target", "size", "settings"}:
         sized = chosen(asked["target"], asked["size"], asked["settings"])
         command = replay_command(trace, sized)
+    message = ". ".join(filter(None, (str(error), remedy(error.__cause__))))
     if as_json:
-        what: Json = {"error": type(error).__name__, "message": str(error)}
+        what: Json = {"error": type(error).__name__, "message": message}
         what["trace"] = None if trace is None else trace.to_json()
         what["replay"] = command
         print_json(what)
         return
-    _tell(f"{type(error).__name__}: {error}")
+    _tell(f"{type(error).__name__}: {message}")
     if trace is not None:
         print_trace(error_console(), trace)
     if command is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from streamproof import __version__
 from streamproof.cli.report import Row
+from streamproof.installed import absence
 from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def write_html(
         examples=examples.found,
         figures={name: _drawing(text) for name, text in examples.figures.items()},
         green=code is ExitCode.GREEN,
+        no_prover=absence("prove"),
         version=__version__,
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from streamproof.cli.options import AsJson, new_file
 from streamproof.cli.render import console, print_json
-from streamproof.lang import StreamproofError
+from streamproof.installed import require
 from streamproof.models.kit.verdict import ExitCode, Json
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 MINUTES_A_DAY = 24 * 60
 DAYS_A_YEAR = 365.25
 PARTITIONS = (1, 2, 5, 10, 20, 50, 100)
-
-
-class NoPlots(StreamproofError, ImportError):
-    """A plot was asked for, and what draws it is not installed."""
 
 
 def mttf(
@@ -54,6 +50,9 @@ def mttf(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Compare the mean time to failure of a pair of dataflows with that of pairs of partitions."""
+    require("spark", "streamproof mttf", "numpy")
+    if plot is not None:
+        require("examples", "streamproof mttf --plot", "matplotlib")
     from streamproof.mttf import Cluster  # numpy loads slowly
 
     new_file(plot)
@@ -112,19 +111,9 @@ def print_rows(rows: list[Json]) -> None:
 
 
 def draw(rows: list[Json], path: Path) -> None:
-    """Draw years until failure over partitions, both on logarithmic scales.
+    """Draw years until failure over partitions, both on logarithmic scales."""
+    from matplotlib.figure import Figure
 
-    Raises
-    ------
-    NoPlots : if matplotlib is not installed
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise NoPlots(
-            "matplotlib is not installed, so nothing was drawn. Run: pip install matplotlib, or "
-            "leave --plot out"
-        ) from None
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.add_subplot()
     counts = [row["partitions"] for row in rows]

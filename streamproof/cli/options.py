@@ -13,6 +13,7 @@ import typer
 from streamproof.checker.engines import THREADS_MAX, EngineName
 from streamproof.checker.limits import Limits, cores, threads_useful
 from streamproof.cli.render import error_console
+from streamproof.installed import require
 from streamproof.lang import StreamproofError
 from streamproof.models.kit.registry import Sized, choose
 from streamproof.models.kit.sizes import UnknownSize
@@ -244,6 +245,7 @@ def checkpoint_of(
     Raises
     ------
     OutputRefused : if it is to begin in one directory and to go on from another
+    NotInstalled : if the native engine, which alone keeps searches, is not installed
     """
     directory = checkpoint or resume
     if directory is None:
@@ -253,6 +255,7 @@ def checkpoint_of(
             f"--checkpoint {checkpoint} begins a search and --resume {resume} goes on with one. "
             "Nothing was done. Give one of the two: --resume keeps the search too"
         )
+    require("check", "the native engine, which keeps searches,")
     from streamproof.checker.native.checkpoint.checkpoint import (
         Checkpoint,  # LLVM takes a while to load
     )

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.cli.render import COLOURS, remark_on
+from streamproof.installed import absence
 from streamproof.models.kit.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from streamproof.verification import ProtocolReport
+
+SKIPPED = "SKIPPED"
+"""In the place of a verdict: the part is not in this installation, and nothing is claimed of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,22 @@ def rows_of(report: ProtocolReport) -> list[Row]:
     caught = report.mutation.exit_code is ExitCode.GREEN
     fate = ("KILLED", "green") if caught else ("NOT ALL KILLED", "bold red")
     rows.append(Row(name, "mutants", *fate, f"{killed} of {total} killed", None))
-    proof, verdict = report.proof, report.proof.verdict
+    proof, same = report.proof, report.translation
+    if proof is None or same is None:
+        return [
+            *rows,
+            *(skipped(name, what, absence("prove")) for what in ("any size", "traced form")),
+        ]
     discharged = f"{len(proof.outcomes) - len(proof.failed)} of {len(proof.outcomes)} obligations"
-    rows.append(_row(name, "any size", verdict, discharged, proof.seconds))
-    same = report.translation
+    rows.append(_row(name, "any size", proof.verdict, discharged, proof.seconds))
     compared = f"{same.compared:,} comparisons"
     rows.append(Row(name, "traced form", "SAME AS CODE", "green", compared, same.seconds))
     return rows
+
+
+def skipped(subject: str, what: str, why: str) -> Row:
+    """Return the line of a part that this installation does not have, and that claims nothing."""
+    return Row(subject, what, SKIPPED, "dim", "", None, why)
 
 
 def _row(name: str, what: str, verdict: Verdict, counts: str, seconds: float | None) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -246,9 +247,14 @@ def _as_json(snapshot: Snapshot) -> Json:
     }
 
 
-snapshot_app.command("take", cls=Command)(with_exit_code(take))
-snapshot_app.command("list", cls=Command)(with_exit_code(list_))
-snapshot_app.command("show", cls=Command)(with_exit_code(show))
-snapshot_app.command("restore", cls=Command)(with_exit_code(restore))
-snapshot_app.command("remove", cls=Command)(with_exit_code(remove))
-snapshot_app.command("prune", cls=Command)(with_exit_code(prune))
+def _add(name: str, command: Callable[..., ExitCode]) -> None:
+    run_it = with_exit_code(command, name=f"snapshot {name}", extra="spark")
+    snapshot_app.command(name, cls=Command)(run_it)
+
+
+_add("take", take)
+_add("list", list_)
+_add("show", show)
+_add("restore", restore)
+_add("remove", remove)
+_add("prune", prune)

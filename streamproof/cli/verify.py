@@ -15,7 +15,7 @@ from rich.text import Text
 from streamproof.cli.html import Ran, write_html
 from streamproof.cli.options import AsJson, writable_file
 from streamproof.cli.render import console, print_json
-from streamproof.cli.report import Row, rows_of
+from streamproof.cli.report import SKIPPED, Row, rows_of
 from streamproof.cli.spark_examples import EXAMPLES, outcome
 from streamproof.cli.stages import stage_line
 from streamproof.models.kit.places import protocol_names
@@ -73,7 +73,7 @@ def verify(
         console().print(f"kept as a page: {html}", soft_wrap=True)
     if interrupted:
         console().print(f"interrupted: {len(reports)} of {len(names)} protocols were verified")
-    console().print(summary(code))
+    console().print(summary(code, parts=sum(row.verdict == SKIPPED for row in [*table, *shown])))
     return code
 
 
@@ -148,8 +148,19 @@ def overall(reports: list[ProtocolReport], ran: Mapping[str, Json]) -> ExitCode:
     return next((code for code in codes if code is not ExitCode.GREEN), ExitCode.GREEN)
 
 
-def summary(code: ExitCode) -> Text:
-    """Summarise in one line whether all of it holds."""
+def summary(code: ExitCode, *, parts: int = 0) -> Text:
+    """Summarise in one line whether all of it holds.
+
+    Parameters
+    ----------
+    code : the outcome of all that was done
+    parts : how many lines of the table are about what is not installed
+    """
+    if code is ExitCode.GREEN and parts:
+        return Text.assemble(
+            ("everything that this installation can show holds", "bold green"),
+            f"; {parts} SKIPPED. All that there is: pip install 'streamproof[all,examples]'",
+        )
     if code is ExitCode.GREEN:
         return Text("everything that is claimed holds", "bold green")
     return Text("NOT everything holds", "bold red")

@@ -90,9 +90,17 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from its module, on first use."""
+    """Import a public name from its module, on first use.
+
+    Raises
+    ------
+    NotInstalled : if Spark, or what the bindings need beside it, is not installed
+    """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from streamproof.installed import require
+
+    require("spark", f"{__name__}.{name}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

@@ -88,7 +88,7 @@ def check_certificate(
     ------
     WrongArgument : if `trust` is nothing of that
     UnverifiedProtocol : if it has no certificate that is to be believed, or was changed since
-    UnusableKey, NoSignatures : if signatures cannot be checked
+    UnusableKey, NotInstalled : if signatures cannot be checked
     """
     if not isinstance(trust, Certificate | SignedBy):
         raise WrongArgument(

@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from streamproof.certified.record import DIRECTORY_VARIABLE, KEYS_VARIABLE
-from streamproof.certified.seal import NoSignatures, UnusableKey, sealed
+from streamproof.certified.seal import UnusableKey, sealed
+from streamproof.installed import NotInstalled
 from streamproof.spark_bindings.certificate import Certificate, SignedBy, check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
 from tests.certified.keys import key_files
@@ -238,7 +239,7 @@ def test_without_the_library_a_signature_is_refused_with_what_to_install(
     sign(written, keys[0])
     monkeypatch.setitem(sys.modules, "cryptography", None)
     check()
-    with pytest.raises(NoSignatures, match=r"pip install 'streamproof\[sign\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install 'streamproof\[sign\]'"):
         check(trust=SignedBy(keys[1]))
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from streamproof import certification
+from streamproof import certification, verification
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.cli import spark_examples
 from streamproof.cli.app import app
 from streamproof.cli.spark_examples import SparkExample
-from streamproof.models.kit.verdict import ExitCode
+from streamproof.models.kit.verdict import ExitCode, Status
 from streamproof.spark_bindings.certificate import SignedBy, check_certificate
+from tests.support.dependencies import lacking
 from tests.support.reports import small_report
 
 TOY = "tests/proofs/toy.py"
@@ -292,3 +293,34 @@ def test_what_an_example_draws_is_in_the_page(quick, monkeypatch, tmp_path):
 
 def test_every_example_is_there():
     assert all(example.path is not None for example in spark_examples.EXAMPLES)
+
+
+@pytest.fixture
+def unproven(report, monkeypatch):
+    """Let `verify` find a small report of an installation that cannot prove."""
+    found = replace(report, proof=None, translation=None)
+    lacking(monkeypatch, "z3", "pyspark")
+    monkeypatch.setattr("streamproof.verification.verify_protocols", lambda *_, **__: [found])
+
+
+def test_verify_skips_what_is_not_part_of_the_installation(unproven, tmp_path):
+    page = tmp_path / "page.html"
+    ran = run("verify", "chandy_lamport", "--html", str(page))
+    assert ran.exit_code == ExitCode.GREEN, ran.output
+    rows = [line.split("SKIPPED")[0].strip() for line in ran.stdout.splitlines() if "SKIP" in line]
+    assert rows[:2] == ["any size", "traced form"]
+    assert [row.split()[0] for row in rows[2:5]] == [one.name for one in spark_examples.EXAMPLES]
+    assert "everything that this installation can show holds; 5 SKIPPED" in ran.stdout
+    assert "not part of this installation (no module named z3)" in page.read_text("utf-8")
+    told = json.loads(run("verify", "chandy_lamport", "--json").stdout)
+    assert told["protocols"][0]["proof"] is None
+    assert {"absent"} == {key for ran in told["examples"].values() for key in ran}
+
+
+def test_a_protocol_is_verified_without_a_proof_where_there_is_no_prover(report, monkeypatch):
+    explored = report.checks, report.mutation
+    monkeypatch.setattr(verification, "explore_protocol", lambda *_, **__: explored)
+    lacking(monkeypatch, "z3")
+    found = verification.verify_protocol("chandy_lamport")
+    assert (found.proof, found.translation) == (None, None)
+    assert (found.verdict.status, found.exit_code) == (Status.EXHAUSTED, ExitCode.GREEN)

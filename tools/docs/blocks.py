@@ -62,6 +62,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
 
 
 COMMON: dict[str, Callable[[], str]] = {
+    "extras": limits.extras,
     "limits": limits.limits,
     "settings": limits.settings,
     "versions": limits.versions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from typing import Any
 
 from tools.docs.tables import ROOT, table
 
@@ -38,6 +39,17 @@ LIMITS = (
 )
 """File, constant, and its meaning; the number stands in the file."""
 
+PARTS = {
+    "spark": "`streamproof.spark_bindings`; `run`, `status`, `vacuum`, `snapshot`, `mttf`",
+    "check": "the native engine; `forecast`, `certify`",
+    "prove": "`prove`, and the proofs of `verify`",
+    "test": "tests by Hypothesis with a model as their oracle",
+    "sign": "signatures of certificates",
+    "examples": "the scripts in `examples/`, and plots",
+    "docs": "this site",
+}
+"""By the name of an extra: what it is for."""
+
 
 def limits() -> str:
     """Tabulate the limits."""
@@ -50,15 +62,36 @@ def limits() -> str:
 
 def versions() -> str:
     """Tabulate what an installation needs, and what each extra adds."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = _project()
+    needed = {text: ["always"] for text in project["dependencies"]}
+    for extra, texts in _extras(project).items():
+        for text in texts:
+            needed.setdefault(text, []).append(f"`streamproof[{extra}]`")
     rows = [("Python", f"`{project['requires-python']}`", "always")]
-    rows += [(f"`{_name(text)}`", _bounds(text), "always") for text in project["dependencies"]]
-    for extra, texts in project["optional-dependencies"].items():
-        if extra != "dev":
-            rows += [
-                (f"`{_name(text)}`", _bounds(text), f"`streamproof[{extra}]`") for text in texts
-            ]
+    rows += [
+        (f"`{_name(text)}`", _bounds(text), ", ".join(parts)) for text, parts in needed.items()
+    ]
     return table(("package", "version", "needed for"), rows)
+
+
+def extras() -> str:
+    """Tabulate the extras, with the packages of each."""
+    rows = [
+        (f"`[{extra}]`", PARTS[extra], ", ".join(f"`{_name(text)}`" for text in texts))
+        for extra, texts in _extras(_project()).items()
+    ]
+    return table(("extra", "part", "packages"), rows)
+
+
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return project
+
+
+def _extras(project: dict[str, Any]) -> dict[str, list[str]]:
+    """Select the extras that name packages, without those that a contributor needs."""
+    found = project["optional-dependencies"]
+    return {extra: texts for extra, texts in found.items() if extra not in {"all", "dev"}}
 
 
 def settings() -> str:
