@@ -22,7 +22,7 @@ FUNCTION_LINES_MAX = 70
 PUBLIC_METHODS_MAX = 12
 """Not for models, whose methods are their actions and properties."""
 PACKAGE = sorted((ROOT / "streamproof").rglob("*.py"))
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 TOOLS = sorted((ROOT / "tools").rglob("*.py"))
@@ -121,7 +121,17 @@ def documented_names(docstring: str) -> set[str]:
 @pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
 def test_a_file_is_short_enough_to_be_read(path):
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= (EXAMPLE_LINES_MAX if path.name == "two_phase_commit.py" else FILE_LINES_MAX)
+    assert lines <= (EXAMPLE_LINES_MAX if path.parent == ROOT / "examples" else FILE_LINES_MAX)
+
+
+def test_an_example_of_several_files_has_a_readme_that_names_them_all():
+    folders = {path.parent for path in EXAMPLES} - {ROOT / "examples"}
+    assert folders
+    for folder in folders:
+        readme = (folder / "README.md").read_text(encoding="utf-8")
+        linked = set(re.findall(r"\]\((\w+\.py)\)", readme))
+        assert linked == {path.name for path in folder.glob("*.py")} - {"__main__.py"}
+        assert f"python examples/{folder.name}" in readme
 
 
 def test_the_arbiter_can_be_read_in_one_sitting():
