@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_public_names import PUBLIC
+from tests.docs.support.public import PUBLIC
 from tests.spark.support.driver import test_session
 from tests.stamped import present_certificates
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.support.pages import PAGES, ROOT, fences_in, name_of
-from tools.docs.api_reference import packages
+from tests.docs.support.public import PUBLIC
 
-PUBLIC = (*packages(), "streamproof.spark_bindings.errors")
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 

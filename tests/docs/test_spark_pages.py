@@ -28,13 +28,6 @@ from tests.spark.support.driver import test_session
 from tests.spark.support.waiting import await_that
 from tests.stamped import present_certificates, stamp
 
-RUN = (
-    "README.md",
-    "docs/how-to/certificate.md",
-    "docs/how-to/hot-standby.md",
-    "docs/how-to/merging-streams.md",
-    "docs/how-to/snapshots.md",
-)
 MERGED = {"time": "scheduled", "position": "seq", "bucket": "5 minutes", "lateness": "30 seconds"}
 
 

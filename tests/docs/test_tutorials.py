@@ -19,13 +19,6 @@ from tests.docs.support.pages import ROOT, Command, is_shown
 from tests.spark.support.waiting import SECONDS_MAX, await_that
 from tests.stamped import present_certificates
 
-RUN = (
-    "docs/explanation/from-spark.md",
-    "docs/tutorial/data-engineers.md",
-    "docs/tutorial/protocol-designers.md",
-    "docs/tutorial/test-engineers.md",
-)
-
 
 @pytest.fixture(autouse=True)
 def certificates() -> Iterator[None]:
