@@ -10,7 +10,7 @@ FILES := streamproof tests examples benchmarks tools
 
 WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli fuzz golden lang models mutation proofs protocols translation)
 
-.PHONY: verify test test-slow test-sixth test-extras mutation lint golden format docs docs-serve
+.PHONY: verify test test-slow test-sixth test-extras mutation lint golden format changelog docs docs-serve
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -40,6 +40,9 @@ lint: $(INSTALLED)  ## style, types, layers and words
 
 golden: $(INSTALLED)  ## write the golden counts anew and show what moved
 	$(RUN)/python -m tests.golden.write
+
+changelog: $(INSTALLED)  ## show the changelog's next section, from the files in changes/
+	$(RUN)/towncrier build --draft --version Unreleased
 
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(INSTALLED)  ## build the documentation's site into build/site; any warning is an error

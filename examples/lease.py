@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
+from streamproof import Invariant, Mutant
 from streamproof.lang import Domain, Element, Fairness, Map, Model
 from streamproof.lang import action, always, forall, implies, init, leads_to, require, sometimes
-from streamproof.models.kit.mutant import Mutant
-from streamproof.proofs.invariant import Invariant
 
 
 class Worker(Element): ...

@@ -1,6 +1,5 @@
 """Two chained streaming queries, a consistent snapshot of both, and a second life from it."""
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from streamproof.spark_bindings import OutputMode, Pipeline, Query, spark_session
+from streamproof.spark_bindings import Pipeline, Query, spark_session
 
 
 def first_orders(orders: DataFrame) -> DataFrame:
@@ -31,14 +30,8 @@ def shop(path: Path) -> Pipeline:
             "revenue": "country string, cents long",
         },
         queries=[
-            Query("first_orders", inputs=("orders",), output="firsts", plan=first_orders),
-            Query(
-                "revenue",
-                inputs=("firsts",),
-                output="revenue",
-                plan=revenue,
-                output_mode=OutputMode.UPDATE,
-            ),
+            Query("first_orders", ["orders"], "firsts", plan=first_orders),
+            Query("revenue", ["firsts"], "revenue", plan=revenue, output_mode="update"),
         ],
     )
 
@@ -74,14 +67,11 @@ def main(directory: Path) -> None:
 
     with shop(directory / "second").start(spark) as again:
         again.await_idle()
-        assert totals(again) == expected, (totals(again), expected)
+        assert totals(again) == expected
     print(f"both lives end with {expected}")
     spark.stop()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as place:
-            main(Path(place))
+    with tempfile.TemporaryDirectory() as place:
+        main(Path(place))

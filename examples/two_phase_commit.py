@@ -8,8 +8,7 @@ Plain Python values: nothing here has to be traced. Check it with 5 managers:
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from streamproof.lang import Domain, Element, Map, require
-from streamproof.lang.model import Model, action, always, init, sometimes
+from streamproof.lang import Domain, Element, Map, Model, action, always, init, require, sometimes
 
 Phase = Enum("Phase", "WORKING PREPARED COMMITTED ABORTED")
 

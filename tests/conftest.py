@@ -34,6 +34,8 @@ FIRST = (
     "spark/faults/test_crashes.py",
     "models/test_chandy_lamport.py",
     "models/test_dpc.py",
+    "docs/test_fences.py",
+    "docs/test_spark_pages.py",
     "checker/test_elsewhere.py",
     "checker/test_simulate.py",
     "checker/native/test_agreement.py",

@@ -167,6 +167,26 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     BrokenAssumption : if the model's size contradicts an @assume
     ImpureModel, UnfitState : if code or a state shows that a search would mean nothing
     ClaimsDisabled : under python -O
+
+    Examples
+    --------
+    >>> from streamproof.lang import Model, action, always, init, require
+    >>> class Counter(Model[int]):
+    ...     @init
+    ...     def zero(self) -> int:
+    ...         return 0
+    ...
+    ...     @action
+    ...     def add(self, n: int) -> int:
+    ...         require(n < 3)
+    ...         return n + 1
+    ...
+    ...     @always
+    ...     def is_small(self, n: int) -> bool:
+    ...         return n < 3
+    >>> verdict = check(Counter()).verdict
+    >>> verdict.broken, verdict.trace.key
+    ('is_small', '0/0/0/0')
     """
     check_first(model)
     only_here = require_same_elsewhere(model) if validated else ""

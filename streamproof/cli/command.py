@@ -28,7 +28,7 @@ WHAT_TO_GIVE: Mapping[str, Callable[[], str]] = {
     "MODEL": _models,
     "PROTOCOL": _protocols,
     "PIPELINE": lambda: "Give the directory of a pipeline, as in Pipeline(directory, ...)",
-    "FILE[:NAME]": lambda: "Give the Python file of a pipeline, such as examples/standby.py",
+    "FILE[:NAME]": lambda: "Give a pipeline's file, such as examples/takeover/standby.py",
     "SNAPSHOT": lambda: "Give the id of a snapshot; streamproof snapshot list PIPELINE has them",
     "KEY": lambda: "Give the key that a counterexample prints, such as 0/3/1",
 }

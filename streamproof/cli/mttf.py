@@ -57,17 +57,8 @@ def mttf(
 
     new_file(plot)
     whole = repair_minutes if dataflow_repair_minutes is None else dataflow_repair_minutes
-    rows = [
-        row_of(
-            Cluster(
-                count,
-                node_days,
-                repair_minutes / MINUTES_A_DAY,
-                whole / MINUTES_A_DAY,
-            )
-        )
-        for count in partitions or PARTITIONS
-    ]
+    repairs = repair_minutes / MINUTES_A_DAY, whole / MINUTES_A_DAY
+    rows = [row_of(Cluster(count, node_days, *repairs)) for count in partitions or PARTITIONS]
     if plot is not None:
         draw(rows, plot)
     if as_json:

@@ -18,11 +18,11 @@ from streamproof.models.kit.verdict import ExitCode, Json
 
 @dataclass(frozen=True, slots=True)
 class SparkExample:
-    """A script under `examples/` that says whether what it computed is right.
+    """A folder under `examples/`, run as a script, that reports whether its results are right.
 
     Attributes
     ----------
-    name : of the script, and of its line in the table
+    name : of the folder, and of its line in the table
     what : what is done to the job
     remark : what it means that the results are equal
     has_rows : whether it can be told how many rows to use
@@ -43,8 +43,8 @@ class SparkExample:
     def path(self) -> Path | None:
         """Find it beside the package, as in a checkout, or below the working directory."""
         beside = Path(streamproof.__file__).parent.parent
-        places = (root / "examples" / f"{self.name}.py" for root in (beside, Path.cwd()))
-        return next((path for path in places if path.is_file()), None)
+        places = (root / "examples" / self.name for root in (beside, Path.cwd()))
+        return next((path for path in places if (path / "__main__.py").is_file()), None)
 
     def run(self, rows: int | None, plot: Path | None = None) -> Json:
         """Run it in a process of its own; its progress goes straight to the terminal.
@@ -99,7 +99,7 @@ class SparkExample:
             return Row(self.name, self.what, "NOT RUN", "yellow", "", None, str(ran["missing"]))
         counts = f"{ran.get('rows', 0):,} {self.unit}"
         seconds = sum(ran.get("seconds", {}).values())  # the example gives them by stage
-        again = f"run: python examples/{self.name}.py"
+        again = f"run: python examples/{self.name}"
         if ran.get("unfinished"):
             why = f"{ran['unfinished']}; {again}"
             return Row(self.name, self.what, "UNDETERMINED", "yellow", counts, seconds, why)

@@ -19,6 +19,12 @@ class Element:
 
     A model declares its own sorts, ``class Process(Element)``. Elements can only be compared for
     equality: that is what lets a proof hold for any number of them, and what makes them symmetric.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> Process(0) == Process(0), Process(0) == Process(1)
+    (True, False)
     """
 
     __slots__ = ("index",)
@@ -55,6 +61,14 @@ class Domain(Generic[E]):
     ----------
     sort : the element class
     size : number of elements, at least 0
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> list(Domain(Process, 3))
+    [process0, process1, process2]
+    >>> Domain.of("channel", ("orders", "revenue"))
+    Domain(channel, 2)
     """
 
     __slots__ = ("_hash", "elements", "name")

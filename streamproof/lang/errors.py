@@ -14,11 +14,29 @@ class Disabled(StreamproofError):
     """A `require` failed: in this state the step does not happen.
 
     Engines catch it; a user sees it only after calling a transition by hand outside its guard.
+
+    Examples
+    --------
+    >>> try:
+    ...     require(1 > 2, "one is no more than two")
+    ... except Disabled as error:
+    ...     print(error)
+    one is no more than two
     """
 
 
 class UnknownKey(StreamproofError, KeyError):
-    """A map was asked for a key that is not in its domain."""
+    """A map was asked for a key that is not in its domain.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> try:
+    ...     Map.fill(Domain(Process, 2), 0)[Process(7)]
+    ... except UnknownKey as error:
+    ...     print(error)
+    process7 is not a key of this map, ...
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])

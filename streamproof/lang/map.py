@@ -19,6 +19,16 @@ class Map(Generic[K, V]):
     ``Map[Process, bool]`` has one key domain, ``Map[tuple[Process, Process], int]`` two. Values are
     bool, int, `Enum`, elements, frozen records or maps. Nothing changes a map: `set` and `map` give
     a new one, equal maps hash alike.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> sent = Map.fill(Domain(Process, 2), 0)
+    >>> more = sent.set(Process(1), 5)
+    >>> more[Process(1)], sent[Process(1)]
+    (5, 0)
+    >>> more.map(lambda n: n > 0)
+    {process0: False, process1: True}
     """
 
     __slots__ = ("_hash", "_space", "_values")

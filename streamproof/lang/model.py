@@ -56,12 +56,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def init(method: F) -> F:
-    """Declare an initial state: a method of the model alone. Parameters give one state each."""
+    """Declare an initial state: a method of the model alone. Parameters give one state each.
+
+    Examples
+    --------
+    >>> class Lamp(Model[bool]):
+    ...     @init
+    ...     def dark(self) -> bool:
+    ...         return False
+    >>> list(Lamp().initial_states())
+    [False]
+    """
     return declare(method, Role.INIT)
 
 
 def assume(method: F) -> F:
-    """Declare what is assumed of the model's constants, such as that a bound is not negative."""
+    """Declare what is assumed of the model's constants, such as that a bound is not negative.
+
+    Examples
+    --------
+    >>> class Buffer(Model[int]):
+    ...     room = 4
+    ...     @assume
+    ...     def there_is_room(self) -> bool:
+    ...         return self.room > 0
+    """
     return declare(method, Role.ASSUME)
 
 
@@ -75,6 +94,16 @@ def action(method: F | None = None, *, fairness: Fairness = Fairness.NONE) -> F 
     Raises
     ------
     WrongDefinition : if its fairness is none
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @action
+    ...     def add(self, n: int) -> int:
+    ...         require(n < 3)
+    ...         return n + 1
+    >>> [move.target for move in Counter().moves(2)], list(Counter().moves(3))
+    ([3], [])
     """
     if not isinstance(fairness, Fairness):
         raise WrongDefinition(
@@ -91,22 +120,55 @@ def always(method: F) -> F:
 
     The method gives True, or False, or a reason as text; or a mapping from the names of its
     conjuncts to such answers.
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @always
+    ...     def is_small(self, n: int) -> bool | str:
+    ...         return True if n < 4 else f"{n} is too much"
+    >>> Counter().is_small(7)
+    '7 is too much'
     """
     return declare(method, Role.ALWAYS)
 
 
 def every_step(method: F) -> F:
-    """Declare a property of every step: the method takes the states before and after it."""
+    """Declare a property of every step: the method takes the states before and after it.
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @every_step
+    ...     def only_rises(self, before: int, after: int) -> bool:
+    ...         return before <= after
+    """
     return declare(method, Role.EVERY_STEP)
 
 
 def sometimes(method: F) -> F:
-    """Declare that some reachable state satisfies this. No search is green without it."""
+    """Declare that some reachable state satisfies this. No search is green without it.
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @sometimes
+    ...     def is_full(self, n: int) -> bool:
+    ...         return n == 3
+    """
     return declare(method, Role.SOMETIMES)
 
 
 def leads_to(method: F) -> F:
-    """Declare liveness: of the pair given, whenever the first holds, the second follows."""
+    """Declare liveness: of the pair given, whenever the first holds, the second follows.
+
+    Examples
+    --------
+    >>> class Lamp(Model[bool]):
+    ...     @leads_to
+    ...     def goes_out(self, lit: bool) -> tuple[bool, bool]:
+    ...         return lit, not lit
+    """
     return declare(method, Role.LEADS_TO)
 
 
@@ -144,12 +206,28 @@ def answers_of(name: str, role: Role, answer: object) -> dict[str, Any]:
 
 
 def eventually(method: F) -> F:
-    """Declare liveness: whatever happens, at some time this holds."""
+    """Declare liveness: whatever happens, at some time this holds.
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @eventually
+    ...     def is_full(self, n: int) -> bool:
+    ...         return n == 3
+    """
     return declare(method, Role.EVENTUALLY)
 
 
 def final(method: F) -> F:
-    """Declare states in which nothing more needs to happen, so that they are no deadlock."""
+    """Declare states in which nothing more needs to happen, so that they are no deadlock.
+
+    Examples
+    --------
+    >>> class Counter(Model[int]):
+    ...     @final
+    ...     def is_full(self, n: int) -> bool:
+    ...         return n == 3
+    """
     return declare(method, Role.FINAL)
 
 
@@ -193,6 +271,22 @@ class Model(Generic[S]):
     ----------
     sizes : named sizes, as keyword arguments of `sized`
     protocol_name : the file name of the protocol that the model is about, if it is about one
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Lamp(Model[bool]):
+    ...     @init
+    ...     def dark(self) -> bool:
+    ...         return False
+    ...
+    ...     @action
+    ...     def toggle(self, lit: bool) -> bool:
+    ...         return not lit
+    >>> for move in Lamp().moves(False):
+    ...     print(move.call, "leads to", move.target)
+    toggle() leads to True
     """
 
     __streamproof_model__: ClassVar[bool] = True  # its attributes are no model's own

@@ -21,6 +21,13 @@ def forall(*domains_and_claim: Any) -> bool:
 
     Over several domains, or a map's keys, the function takes one argument for each:
     ``forall(sent, lambda p, q: received[p, q] <= sent[p, q])``.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> processes = Domain(Process, 3)
+    >>> forall(processes, processes, lambda p, q: implies(p == q, q == p))
+    True
     """
     *arguments, claim = domains_and_claim
     domains = domains_of(arguments)
@@ -31,7 +38,14 @@ def forall(*domains_and_claim: Any) -> bool:
 
 
 def exists(*domains_and_claim: Any) -> bool:
-    """Return whether a claim holds for some element."""
+    """Return whether a claim holds for some element.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> exists(Domain(Process, 0), lambda p: True)
+    False
+    """
     *arguments, claim = domains_and_claim
     domains = domains_of(arguments)
     if is_open(domains):
@@ -41,7 +55,15 @@ def exists(*domains_and_claim: Any) -> bool:
 
 
 def count(*domains_and_claim: Any) -> int:
-    """Count the elements for which a claim holds. The prover, which knows no sizes, refuses it."""
+    """Count the elements for which a claim holds. The prover, which knows no sizes, refuses it.
+
+    Examples
+    --------
+    >>> class Process(Element): ...
+    >>> votes = Map.build(Domain(Process, 3), lambda p: p != Process(0))
+    >>> count(votes, lambda p: votes[p])
+    2
+    """
     *arguments, claim = domains_and_claim
     domains = domains_of(arguments)
     if is_open(domains):
@@ -50,7 +72,13 @@ def count(*domains_and_claim: Any) -> int:
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
-    """Give ``not premise or conclusion``; both are evaluated."""
+    """Give ``not premise or conclusion``; both are evaluated.
+
+    Examples
+    --------
+    >>> implies(False, False), implies(True, False)
+    (True, False)
+    """
     observe = _observer.get()
     if observe is not None:
         caller = sys._getframe(1)  # noqa: SLF001 - whose premise it is

@@ -30,7 +30,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Fairness(Enum):
-    """What an action that stays enabled is owed."""
+    """What an action that stays enabled is owed.
+
+    Examples
+    --------
+    >>> @action(fairness=Fairness.WEAK)
+    ... def receive(self, state): ...
+    """
 
     NONE = "none"
     """Nothing: it may be postponed for ever, like a crash."""

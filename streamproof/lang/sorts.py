@@ -21,6 +21,14 @@ class Range:
 
     A bound is a number, or the name of an attribute or property of the model. Engines that pack
     states need ranges, and all engines report an action that leaves one. Proofs do not use them.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import Annotated
+    >>> @dataclass(frozen=True)
+    ... class State:
+    ...     sent: Annotated[int, Range(0, "messages")]  # the model has a field `messages`
     """
 
     low: int | str

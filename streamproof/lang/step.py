@@ -19,6 +19,14 @@ def require(guard: bool, message: str = "the guard does not hold") -> None:
     Raises
     ------
     Disabled : if the guard is false
+
+    Examples
+    --------
+    >>> def pop(queue: tuple[int, ...]) -> tuple[int, ...]:
+    ...     require(len(queue) > 0)
+    ...     return queue[1:]
+    >>> pop((1, 2))
+    (2,)
     """
     if not guard:
         raise Disabled(message)

@@ -185,6 +185,33 @@ def prove(
     BrokenAssumption, UnfitState : if a named size is none that the proof would speak of
     ImpureModel : if the code may answer otherwise in another process, or does
     WrongDefinition : if a class of the model has changed since its methods were listed
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from streamproof.lang import Model, action, always, init
+    >>> @dataclass(frozen=True)
+    ... class Account:
+    ...     paid: int
+    ...     owed: int
+    >>> class Bank(Model[Account]):
+    ...     sizes = {"default": {}}
+    ...
+    ...     @init
+    ...     def start(self) -> Account:
+    ...         return Account(0, 0)
+    ...
+    ...     @action
+    ...     def pay(self, now: Account) -> Account:
+    ...         return Account(now.paid + 1, now.owed - 1)
+    ...
+    ...     @always
+    ...     def nobody_is_owed(self, now: Account) -> bool:
+    ...         return now.owed <= 0
+    >>> def adds_up(model: Bank, now: Account) -> bool:
+    ...     return now.paid + now.owed == 0 and now.paid >= 0
+    >>> prove(Invariant(Bank, (adds_up,))).verdict.status.value
+    'PROVED'
     """
     began = time.perf_counter()
     _look_at_model(invariant.model_class)

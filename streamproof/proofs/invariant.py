@@ -33,6 +33,19 @@ class Invariant:
         first line of the docstring says in a sentence what it means
     lemmas : functions of the same form that hold in every state with the invariant. A lemma may run
         the model's actions; a `require` in it is an assumption
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from streamproof.lang import Model
+    >>> @dataclass(frozen=True)
+    ... class Account:
+    ...     paid: int
+    ...     owed: int
+    >>> def adds_up(model: Model[Account], now: Account) -> bool:
+    ...     return now.paid == now.owed
+    >>> Invariant(Model[Account], conjuncts=(adds_up,)).lemmas
+    ()
     """
 
     model_class: type[Model[Any]]

@@ -41,6 +41,11 @@ class SignedBy:
     Attributes
     ----------
     keys : PEM files with Ed25519 public keys
+
+    Examples
+    --------
+    >>> SignedBy("acme.pub", "partner.pub").keys
+    (PosixPath('acme.pub'), PosixPath('partner.pub'))
     """
 
     keys: tuple[Path, ...]

@@ -253,11 +253,13 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
 
     def ran(name: str, text: str | None):
         if text is not None:
-            (tmp_path / "examples" / f"{name}.py").write_text(f"{text}\n", encoding="utf-8")
+            (tmp_path / "examples" / name).mkdir()
+            script = tmp_path / "examples" / name / "__main__.py"
+            script.write_text(f"{text}\n", encoding="utf-8")
         return SparkExample(name, "", "").run(None)
 
-    assert ran("silent", "print('no json')") == {"missing": "silent.py printed no result"}
-    lost = {"missing": "lost.py ended by itself with exit code 3"}
+    assert ran("silent", "print('no json')") == {"missing": "silent printed no result"}
+    lost = {"missing": "lost ended by itself with exit code 3"}
     assert ran("lost", "import sys; sys.exit(3)") == lost
     slow = 'import sys; print(\'{"equal": false, "unfinished": "too slow"}\'); sys.exit(3)'
     assert ran("slow", slow) == {"equal": False, "unfinished": "too slow"}
@@ -269,10 +271,10 @@ def test_an_example_that_prints_no_result_is_no_success(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("ran", "remark"),
     [
-        ({"wrong": "an output came twice"}, "an output came twice; run: python examples/it.py"),
-        ({"wrong": 1234}, "1,234 rows are wrong; run: python examples/it.py"),
-        ({"wrong": 0}, "run: python examples/it.py"),
-        ({"unfinished": "too slow"}, "too slow; run: python examples/it.py"),
+        ({"wrong": "an output came twice"}, "an output came twice; run: python examples/it"),
+        ({"wrong": 1234}, "1,234 rows are wrong; run: python examples/it"),
+        ({"wrong": 0}, "run: python examples/it"),
+        ({"unfinished": "too slow"}, "too slow; run: python examples/it"),
     ],
 )
 def test_the_row_of_an_example_that_is_not_equal_says_why_and_what_to_run(ran, remark):

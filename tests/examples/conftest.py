@@ -1,7 +1,8 @@
-"""Examples are scripts that import one another as siblings; so do their tests."""
+"""The files of an example import one another as siblings; so do their tests."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +16,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(autouse=True)
-def siblings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let tests import what the examples consist of."""
-    monkeypatch.syspath_prepend(str(EXAMPLES))
+def siblings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let a test import the files of its example, and forget them: names are used again."""
+    folder = EXAMPLES / request.path.stem.removeprefix("test_")
+    monkeypatch.syspath_prepend(str(folder))
+    yield
+    for file in folder.glob("[!_]*.py"):
+        sys.modules.pop(file.stem, None)
 
 
 @pytest.fixture(scope="session")

@@ -21,14 +21,14 @@ _SECONDS_MAX = 900  # a limit for what hangs; the machine may be shared
 
 
 def plan(**changes: object) -> object:
-    from airports_feed import Plan
+    from feed import Plan
 
     values = {"minutes": 60, "stalled": "JFK", "stall_from": 20, "stall_minutes": 20}
     return Plan(**{**values, "minutes_a_second": 2.0, **changes})
 
 
 def test_departures_arrive_in_time_but_for_those_of_the_stalled_airport(tmp_path: Path) -> None:
-    from airports_feed import Feed, departures
+    from feed import Feed, departures
 
     feed = Feed(plan(), departures(plan()), tmp_path)
     arrived = dict.fromkeys(feed.fed, 0)
@@ -50,7 +50,7 @@ def test_departures_arrive_in_time_but_for_those_of_the_stalled_airport(tmp_path
 
 
 def test_a_departure_waits_from_its_arrival_to_its_first_result(tmp_path: Path) -> None:
-    from airports_feed import Feed, departures
+    from feed import Feed, departures
 
     feed = Feed(plan(), departures(plan()), tmp_path)
     for batch in range(4):
@@ -67,7 +67,7 @@ def test_a_departure_waits_from_its_arrival_to_its_first_result(tmp_path: Path) 
 
 
 def test_the_clock_waits_for_a_reader_that_is_behind(tmp_path: Path) -> None:
-    from airports_feed import AHEAD_MINUTES, Feed, departures
+    from feed import AHEAD_MINUTES, Feed, departures
 
     feed = Feed(plan(), departures(plan()), tmp_path)
     for _ in range(100):
@@ -76,7 +76,7 @@ def test_the_clock_waits_for_a_reader_that_is_behind(tmp_path: Path) -> None:
 
 
 def merged_table(feed: object, place: Path, swap: bool = False, tentative: bool = False) -> Path:
-    from airports import expected
+    from story import expected
 
     rows = expected(feed)
     if swap:
@@ -95,8 +95,8 @@ def merged_table(feed: object, place: Path, swap: bool = False, tentative: bool 
 
 
 def test_a_row_out_of_place_and_one_left_tentative_are_seen(tmp_path: Path) -> None:
-    from airports import differing
-    from airports_feed import Feed, departures
+    from feed import Feed, departures
+    from story import differing
 
     feed = Feed(plan(), departures(plan()), tmp_path / "streams")
     assert differing(feed, merged_table(feed, tmp_path / "right")) == (0, 0)
@@ -110,7 +110,7 @@ def test_a_row_out_of_place_and_one_left_tentative_are_seen(tmp_path: Path) -> N
 @pytest.mark.timeout(_SECONDS_MAX)
 def test_results_stay_in_time_are_tentative_and_then_corrected(tmp_path: Path) -> None:
     figure = tmp_path / "airports.svg"
-    command = [sys.executable, str(EXAMPLES / "airports.py"), "--json", "--plot", str(figure)]
+    command = [sys.executable, str(EXAMPLES / "airports"), "--json", "--plot", str(figure)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)

@@ -42,8 +42,8 @@ def children(ancestor: int) -> set[int]:
 
 
 def test_departures_are_fed_in_time_order_and_the_streams_end(tmp_path: Path) -> None:
-    from flights_data import Feed, cut_into_slices, load
-    from flights_queries import SOURCES, flights_pipeline
+    from data import Feed, cut_into_slices, load
+    from queries import SOURCES, flights_pipeline
 
     slices = cut_into_slices(load(ROWS_FAST))
     pipeline = flights_pipeline(tmp_path / "flights")
@@ -59,7 +59,7 @@ def test_departures_are_fed_in_time_order_and_the_streams_end(tmp_path: Path) ->
 
 
 def test_the_whole_year_is_there() -> None:
-    from flights_data import load
+    from data import load
 
     departures = load(None)
     assert len(departures) == 336_776
@@ -72,13 +72,13 @@ def test_the_whole_year_is_there() -> None:
 def test_the_queries_find_what_pandas_finds_and_a_snapshot_holds_each_departure_once(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import flights_data
-    from flights_cut import measure
-    from flights_data import Feed, cut_into_slices, load
-    from flights_queries import flights_pipeline
-    from flights_results import differences, expected, results
+    import data
+    from cut import measure
+    from data import Feed, cut_into_slices, load
+    from queries import flights_pipeline
+    from results import differences, expected, results
 
-    monkeypatch.setattr(flights_data, "SLICES_MIN", 12)  # two batches of each query
+    monkeypatch.setattr(data, "SLICES_MIN", 12)  # two batches of each query
     departures = load(ROWS_FAST)
     pipeline = flights_pipeline(tmp_path / "flights")
     feed = Feed(pipeline, cut_into_slices(departures))
@@ -105,7 +105,7 @@ def test_the_queries_find_what_pandas_finds_and_a_snapshot_holds_each_departure_
 
 def feed_rows(departures: pd.DataFrame, share: float) -> int:
     """Count the departures in the first slices, up to a share of all slices."""
-    from flights_data import cut_into_slices
+    from data import cut_into_slices
 
     slices = cut_into_slices(departures)
     count = next(n for n in range(len(slices)) if n / len(slices) >= share)
@@ -113,8 +113,8 @@ def feed_rows(departures: pd.DataFrame, share: float) -> int:
 
 
 def test_the_comparison_sees_a_lost_a_doubled_and_a_changed_row() -> None:
-    from flights_data import load
-    from flights_results import KEYS, RESULTS, differences, expected
+    from data import load
+    from results import KEYS, RESULTS, differences, expected
 
     good = expected(load(ROWS_FAST))
     assert all(rows.empty for rows in differences(good, good).values())
@@ -136,7 +136,7 @@ def test_the_comparison_sees_a_lost_a_doubled_and_a_changed_row() -> None:
 def test_an_interrupted_example_leaves_no_process_and_no_file(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    command = [sys.executable, str(EXAMPLES / "flights.py"), "--rows", str(ROWS_FAST)]
+    command = [sys.executable, str(EXAMPLES / "flights"), "--rows", str(ROWS_FAST)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
         assert run.stderr is not None
@@ -154,7 +154,7 @@ def test_an_interrupted_example_leaves_no_process_and_no_file(
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
 def test_the_killed_and_the_restored_pipeline_end_alike(tmp_path: Path) -> None:
-    command = [sys.executable, str(EXAMPLES / "flights.py"), "--rows", str(ROWS_SLOW), "--json"]
+    command = [sys.executable, str(EXAMPLES / "flights"), "--rows", str(ROWS_SLOW), "--json"]
     plot = tmp_path / "flights.svg"
     run = subprocess.run(
         [*command, "--plot", str(plot), "--directory", str(tmp_path / "flights")],
@@ -184,8 +184,8 @@ def test_the_killed_and_the_restored_pipeline_end_alike(tmp_path: Path) -> None:
 def test_a_row_that_the_restored_pipeline_lacks_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flights import Story
-    from flights_data import load
+    from data import load
+    from story import Story
 
     from streamproof.spark_bindings import Pipeline
     from streamproof.spark_bindings.channels import producers
@@ -222,7 +222,7 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(
 
 
 def test_verify_can_show_what_the_example_reports() -> None:
-    from flights_report import Report
+    from report import Report
 
     from streamproof.cli.spark_examples import EXAMPLES
 

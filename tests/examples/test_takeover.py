@@ -15,7 +15,7 @@ _SECONDS_MAX = 3600  # a limit for what hangs; the machine may be shared
 
 
 def timeline(**changes: object) -> object:
-    from takeover import Timeline
+    from timeline import Timeline
 
     outputs = [(1.0, "A"), (2.0, "A"), (4.5, "B"), (5.5, "B"), (9.5, "B")]
     return Timeline(**{"outputs": outputs[:4], "killed": (2.5, "A"), "orders": 9, **changes})
@@ -47,7 +47,8 @@ def test_it_is_right_if_the_twin_delivers_and_nothing_is_wrong(changes: dict[str
 def test_time_that_is_over_before_anything_is_known_is_no_difference(
     changes: dict[str, object], is_stalled: bool, said: str
 ) -> None:
-    from takeover import Unfinished, give_up
+    from pair import Unfinished
+    from story import give_up
 
     with pytest.raises(Unfinished, match=said):
         give_up(timeline(wrong="8 of 9", **changes), is_stalled=is_stalled)
@@ -57,7 +58,7 @@ def test_time_that_is_over_before_anything_is_known_is_no_difference(
 
 
 def test_what_is_missing_though_nothing_moves_any_more_is_a_difference() -> None:
-    from takeover import give_up
+    from story import give_up
 
     lost = timeline(wrong="8 of 9")
     give_up(lost, is_stalled=True)
@@ -82,7 +83,7 @@ def copy(state: str, **changes: object) -> object:
 
 
 def test_the_primary_is_killed_only_if_the_other_copy_is_in_sync() -> None:
-    from takeover import Pair
+    from pair import Pair
 
     pair = Pair.__new__(Pair)
     pair._pipeline = Copies(copy("PRIMARY"), copy("BEHIND", turns=5))
@@ -93,27 +94,27 @@ def test_the_primary_is_killed_only_if_the_other_copy_is_in_sync() -> None:
 
 
 def test_a_run_is_given_time_as_long_as_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    import takeover
+    import client
 
     now = 0.0
-    monkeypatch.setattr(takeover.time, "monotonic", lambda: now)
+    monkeypatch.setattr(client.time, "monotonic", lambda: now)
     pipeline = Copies(copy("STARTING"))
-    progress = takeover.Progress(pipeline)
+    progress = client.Progress(pipeline)
     for outputs, copies in (["B"], "STARTING"), ([], "COLD"), ([], "PRIMARY"):
-        now += takeover.STALL_SECONDS_MAX - 1
+        now += client.STALL_SECONDS_MAX - 1
         pipeline.copies = [copy(copies)]
         assert not progress.is_over(outputs)
-    now += takeover.STALL_SECONDS_MAX + 1
+    now += client.STALL_SECONDS_MAX + 1
     pipeline.copies = [copy("PRIMARY", commits=9)]
     assert progress.is_over([])
     assert progress.is_stalled
-    now = takeover.RUN_SECONDS_MAX + 1.0
+    now = client.RUN_SECONDS_MAX + 1.0
     assert progress.is_over(["B"])
     assert not progress.is_stalled
 
 
 def test_the_timeline_is_drawn(tmp_path: Path) -> None:
-    from takeover import draw
+    from timeline import draw
 
     draw(timeline(), tmp_path / "timeline.svg")
     assert "<svg" in (tmp_path / "timeline.svg").read_text(encoding="utf-8")
@@ -124,7 +125,7 @@ def test_the_timeline_is_drawn(tmp_path: Path) -> None:
 def test_a_primary_is_killed_and_each_order_counts_once(tmp_path: Path) -> None:
     plot = tmp_path / "timeline.svg"
     ran = subprocess.run(
-        [sys.executable, str(EXAMPLES / "takeover.py"), "--json", "--plot", str(plot)],
+        [sys.executable, str(EXAMPLES / "takeover"), "--json", "--plot", str(plot)],
         capture_output=True,
         text=True,
         check=False,

@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.docs.tables import ROOT
 
 PACKAGES = {
-    "streamproof": "The package. Its names are in the packages below.",
+    "streamproof": "Searches and proofs of a model. Other names are in the packages below.",
     "streamproof.lang": "The language of models.",
     "streamproof.testing": "Models as oracles of tests.",
     "streamproof.spark_bindings": "Pipelines, snapshots and standby copies.",

@@ -22,6 +22,29 @@ class Mutant:
         named by the function that it stands in: `claims.on_undo`
     steps_max : steps of the longest acceptable counterexample
     story : what goes wrong, in a sentence
+
+    Examples
+    --------
+    >>> from streamproof.lang import Model, action, always, init
+    >>> class Counter(Model[int]):
+    ...     @init
+    ...     def zero(self) -> int:
+    ...         return 0
+    ...
+    ...     @action
+    ...     def turn(self, n: int) -> int:
+    ...         return 1 - n
+    ...
+    ...     @always
+    ...     def is_small(self, n: int) -> bool:
+    ...         return n < 2
+    >>> class Doubling(Counter):
+    ...     @action
+    ...     def turn(self, n: int) -> int:
+    ...         return 2 * n + 1
+    >>> mutant = Mutant("doubling", Doubling, {}, "is_small", 2, "it doubles")
+    >>> check(Doubling()).verdict.broken == mutant.killed_by
+    True
     """
 
     name: str

@@ -77,6 +77,18 @@ class Channel:
     lanes : the processes that write it: one, or the pairs that share its writer's work
     pipeline : id of the pipeline that it belongs to
     log : its commits, for reading
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> import pyarrow as pa
+    >>> raw = shop.channel("raw")
+    >>> raw.append(pa.table({"x": [1, 2]}), producer="feed", sequence=1)
+    1
+    >>> raw.append(pa.table({"x": [1, 2]}), producer="feed", sequence=1)  # it is there
+    >>> [commit.rows.to_pydict() for commit in raw.follow(after=0, idle=0)]
+    [{'x': [1, 2]}]
     """
 
     def __init__(

@@ -25,6 +25,16 @@ class Commit:
     position : its number in the channel, from 1; the next call of `follow` continues behind it
     rows : Arrow table
     copy : the copy that delivered it, ``"A"`` or ``"B"``; None if no pair writes the channel
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> import pyarrow as pa
+    >>> position = shop.channel("raw").append(pa.table({"x": [1, 2]}))
+    >>> for commit in shop.channel("raw").follow(idle=0):
+    ...     print(commit.position, commit.rows.num_rows, commit.copy)
+    1 2 None
     """
 
     position: Position

@@ -25,7 +25,13 @@ _BOUND = (str, bytes, int, float, Decimal, dt.date)
 
 
 class OutputMode(Enum):
-    """Which rows of its result a query emits in a batch; the meaning is Spark's."""
+    """Which rows of its result a query emits in a batch; the meaning is Spark's.
+
+    Examples
+    --------
+    >>> OutputMode("update")
+    <OutputMode.UPDATE: 'update'>
+    """
 
     APPEND = "append"
     UPDATE = "update"
@@ -47,6 +53,11 @@ class Standby:
     ------
     WrongArgument : if something has the wrong type
     WrongWiring : if a number cannot be used, or the bounds do not divide the keys
+
+    Examples
+    --------
+    >>> Standby(partitions=3, by="country", bounds=("F", "N"))
+    Standby(partitions=3, by='country', bounds=('F', 'N'))
     """
 
     partitions: int = 1
@@ -111,6 +122,19 @@ class Query:
     ------
     WrongArgument : if something has the wrong type
     WrongWiring : if a name or a number cannot be used
+
+    Examples
+    --------
+    >>> query = Query(
+    ...     "revenue",
+    ...     inputs=["orders"],
+    ...     output="revenue",
+    ...     plan=lambda orders: orders.groupBy("country").sum("cents").toDF("country", "cents"),
+    ...     output_mode="update",
+    ...     trigger_interval="1 second",
+    ... )
+    >>> query.inputs
+    ('orders',)
     """
 
     name: str

@@ -58,6 +58,17 @@ class Pipeline:
         is a URL
     NotAPipeline : if the directory holds something else
     WrongWiring, WrongSchema : if it holds a pipeline that is wired otherwise
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> copy = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[copy])
+    >>> with shop.start(spark_session()):
+    ...     position = shop.channel("raw").append(pa.table({"x": [1, 2]}))
+    ...     shop.await_idle()
+    >>> shop.channel("clean").rows().to_pydict()
+    {'x': [1, 2]}
     """
 
     def __init__(

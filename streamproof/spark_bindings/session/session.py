@@ -98,6 +98,12 @@ def spark_session(
     WrongArgument : if an argument is not what Spark can be started with
     NoSuitableJava : if there is no Java to run it
     UnsuitableSession : if the process is a client of Spark Connect
+
+    Examples
+    --------
+    >>> spark = spark_session("shop", cores=2, memory="1g")
+    >>> spark.conf.get("spark.sql.session.timeZone")
+    'UTC'
     """
     _check_arguments(application, cores, memory, java, settings)
     if "SPARK_REMOTE" in os.environ or is_remote():

@@ -19,6 +19,14 @@ def list_snapshots(path: Path | str) -> list[Snapshot]:
     Raises
     ------
     NotAPipeline : if the directory is none
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> snapshot = take_snapshot("shop")
+    >>> [(found.id, found.status.value) for found in list_snapshots("shop")]
+    [('000001', 'requested')]
     """
     files = PipelineDirectory.at(path).snapshots
     return [files.read(name) for name in files.ids()]
@@ -31,6 +39,13 @@ def show_snapshot(path: Path | str, snapshot: str) -> Snapshot:
     ------
     NotAPipeline : if the directory is none
     UnknownSnapshot : if it has no such snapshot
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> show_snapshot("shop", take_snapshot("shop")).completed_at is None
+    True
     """
     return PipelineDirectory.at(path).snapshots.read(SnapshotId(snapshot))
 
@@ -41,6 +56,13 @@ def take_snapshot(path: Path | str) -> SnapshotId:
     Raises
     ------
     NotAPipeline : if the directory is none
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> take_snapshot("shop")
+    '000001'
     """
     source = PipelineDirectory.at(path)
     feeds = _feeds(source)
@@ -64,6 +86,14 @@ def remove_snapshot(path: Path | str, snapshot: str) -> None:
     ------
     NotAPipeline : if the directory is none
     UnknownSnapshot : if it has no such snapshot
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> remove_snapshot("shop", take_snapshot("shop"))
+    >>> [(found.status.value, found.reason) for found in list_snapshots("shop")]
+    [('abandoned', 'it was removed')]
     """
     source, name = PipelineDirectory.at(path), SnapshotId(snapshot)
     if name in source.snapshots.unfinished():

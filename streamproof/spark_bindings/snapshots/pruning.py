@@ -32,6 +32,14 @@ def prune_snapshots(path: Path | str, keep: int) -> list[SnapshotId]:
     ------
     WrongArgument : if none would stay
     NotAPipeline : if the directory is none
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> snapshot = shop.snapshot()
+    >>> prune_snapshots("shop", keep=1)  # none is complete
+    []
     """
     if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
         raise WrongArgument(

@@ -61,6 +61,11 @@ class Replay(Enum):
 
     ALL gives it everything that was fed since, to be processed again: what one wants after an
     error. NONE gives it nothing: its feeds go on from the cut.
+
+    Examples
+    --------
+    >>> Replay("none")
+    <Replay.NONE: 'none'>
     """
 
     ALL = "all"
@@ -88,6 +93,15 @@ def restore_snapshot(
     -----
     ReplayedFreely : if a query with a watermark cannot be told where the original's batches ended,
         or one with several how far each had come
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> with shop.start(spark_session()):
+    ...     snapshot = shop.await_snapshot(shop.snapshot())
+    >>> restore_snapshot("shop", snapshot.id, into="shop-2", replay=Replay.NONE).name
+    'shop-2'
     """
     require_member("restore_snapshot", "replay", replay, Replay)
     source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)

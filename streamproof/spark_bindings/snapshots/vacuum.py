@@ -84,6 +84,13 @@ def vacuum(
     WrongWiring, WrongArgument : if it has no such channel, or a number cannot be used
     UnverifiedProtocol : if the protocol is not the certified one
     CopyRuns : if another vacuum of the pipeline is under way
+
+    Examples
+    --------
+    >>> query = Query("copy", inputs=["raw"], output="clean", plan=lambda rows: rows)
+    >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
+    >>> [removed.channel for removed in vacuum("shop", dry_run=True)]
+    ['raw']
     """
     if not isinstance(dry_run, bool):
         raise WrongArgument(

@@ -90,6 +90,18 @@ def sunion(
     WrongArgument, WrongSchema, WrongWiring : if the arguments do not fit together
     UnverifiedProtocol : if a protocol is not the certified one
     UnsuitableSession : if the session could lose state
+
+    Examples
+    --------
+    >>> from streamproof.spark_bindings import spark_session
+    >>> spark = spark_session()
+    >>> rate = spark.readStream.format("rate").load()
+    >>> streams = {"a": rate, "b": rate}
+    >>> merged = sunion(
+    ...     streams, time="timestamp", position="value", bucket="1 minute", lateness="1 second"
+    ... )
+    >>> merged.columns
+    ['timestamp', 'value', 'tuple_type', 'bucket', 'stable_id', 'stream']
     """
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
     check_session(first.sparkSession)

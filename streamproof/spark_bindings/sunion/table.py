@@ -91,6 +91,20 @@ def reconcile(
         inputs that read something else
     ChannelDamaged : if an input has lost rows that the checkpoint says were read
     FencedDriver : if another driver has replaced what the checkpoint says of an applied batch
+
+    Examples
+    --------
+    >>> from streamproof.spark_bindings import spark_session
+    >>> spark = spark_session()
+    >>> rate = spark.readStream.format("rate").load()
+    >>> streams = {"a": rate, "b": rate}
+    >>> merged = sunion(
+    ...     streams, time="timestamp", position="value", bucket="1 minute", lateness="1 second"
+    ... )
+    >>> query = reconcile(merged, "table", "checkpoint", processingTime="1 second")
+    >>> query.isActive
+    True
+    >>> query.stop()
     """
     if isinstance(merged, DataFrame):
         check_classic(merged.sparkSession)

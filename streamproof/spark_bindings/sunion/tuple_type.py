@@ -12,7 +12,13 @@ from streamproof.spark_bindings.errors import WrongArgument
 
 
 class TupleType(Enum):
-    """What a row of a merged stream says [BBMS08, section 3.2]."""
+    """What a row of a merged stream says [BBMS08, section 3.2].
+
+    Examples
+    --------
+    >>> TupleType("UNDO").name
+    'UNDO'
+    """
 
     INSERTION = "INSERTION"
     """A row in its final place."""
@@ -66,7 +72,16 @@ def require_one_merge(frame: DataFrame, told: str) -> None:
 
 
 def stable_only(merged: DataFrame) -> DataFrame:
-    """Keep the rows that are in their final place, for those who would rather wait."""
+    """Keep the rows that are in their final place, for those who would rather wait.
+
+    Examples
+    --------
+    >>> from streamproof.spark_bindings import spark_session
+    >>> columns = "x long, tuple_type string"
+    >>> merged = spark_session().createDataFrame([(1, "INSERTION"), (2, "LATE")], columns)
+    >>> [row.x for row in stable_only(merged).collect()]
+    [1]
+    """
     return _of(merged, TupleType.INSERTION)
 
 
@@ -75,6 +90,14 @@ def late_rows(merged: DataFrame) -> DataFrame:
 
     A query on it reads the inputs once more. Inside `foreachBatch` it may be used beside the
     others at no such price.
+
+    Examples
+    --------
+    >>> from streamproof.spark_bindings import spark_session
+    >>> columns = "x long, tuple_type string"
+    >>> merged = spark_session().createDataFrame([(1, "INSERTION"), (2, "LATE")], columns)
+    >>> [row.x for row in late_rows(merged).collect()]
+    [2]
     """
     return _of(merged, TupleType.LATE)
 

@@ -88,7 +88,7 @@ def test_the_example_is_a_pipeline_that_can_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = copies.ROOT / "examples/standby.py"
+    file = copies.ROOT / "examples/takeover/standby.py"
     for target in (file, f"{file}:PIPELINE", f"{file}:shop"):
         found = load_pipeline(target)
         assert found.path == tmp_path / "shop"

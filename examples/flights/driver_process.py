@@ -16,7 +16,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
-_DRIVER = Path(__file__).with_name("flights_driver.py")
+_DRIVER = Path(__file__).with_name("driver.py")
 _LINES_SHOWN = 15
 
 
@@ -73,7 +73,7 @@ class Driver:
         return self._process.pid
 
     def latest(self, directory: str) -> Sample | None:
-        """Give the newest sample of a pipeline.
+        """Return the newest sample of a pipeline.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Driver:
         self._process.stdin.close()
 
     def is_running(self) -> bool:
-        """Tell whether it still runs.
+        """Report whether it still runs.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A query that runs twice: ``streamproof run examples/standby.py``, and kill what you like."""
+"""A query that runs twice. Run: ``streamproof run examples/takeover/standby.py``."""
 
 import sys
 import time

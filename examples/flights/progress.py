@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flights_data import Feed
-from flights_process import Sample
-from flights_report import Report
+from data import Feed
+from driver_process import Sample
+from report import Report
 from rich.console import Console
 
 from streamproof.spark_bindings import Pipeline, Snapshot
-from streamproof.spark_bindings.layout.directory import PipelineDirectory
-from streamproof.spark_bindings.names import BatchId, Position, QueryName
 
 _TELL_SECONDS = 3.0
 _REPEAT_SECONDS = 15.0  # so that one sees that it is still there
@@ -26,7 +24,7 @@ class Progress:
 
     def __init__(self, console: Console, report: Report) -> None:
         self._console, self._report = console, report
-        self._began, self._began_at = time.monotonic(), time.time()
+        self._began = time.monotonic()
         self._told: dict[Path, tuple[float, str]] = {}
         self._rows_until: dict[Path, list[int]] = {}
 
@@ -83,27 +81,26 @@ class Progress:
             for name, query in now.queries.items()
         }
 
-    def note_batches(self, pipeline: Pipeline, query: str) -> None:
-        """Note for the figure when each batch of a query was done, and the rows received by then.
-
-        Spark's own files say it exactly: a batch is done when its file in `commits` is there.
-        """
-        checkpoint = PipelineDirectory.open(pipeline.path).checkpoint(QueryName(query))
-        points = []
-        for file in (checkpoint.path / "commits").iterdir():
-            if file.name.isdigit():
-                received = checkpoint.received(BatchId(int(file.name)))
-                rows = self._rows_received(pipeline, received)
-                points.append((file.stat().st_mtime - self._began_at, rows))
-        self._report.counted[pipeline.path.name] = sorted(points)
+    def note_batches(self, pipeline: Pipeline, query: str, samples: Iterable[Sample]) -> None:
+        """Note for the figure when batches of a query were seen to be done, and rows by then."""
+        points = self._report.counted.setdefault(pipeline.path.name, [])
+        batches: set[int | None] = {None}
+        for sample in samples:
+            at = sample.queries.get(query, {})
+            if sample.directory == pipeline.path.name and at.get("batch") not in batches:
+                batches.add(at["batch"])
+                rows = self._rows_received(pipeline, at["received"])
+                points.append((sample.seconds - self._began, rows))
 
     def _rows_received(self, pipeline: Pipeline, received: Mapping[Any, int]) -> int:
         return sum(self._rows(pipeline, channel, end) for channel, end in received.items())
 
-    def _rows(self, pipeline: Pipeline, channel: str, position: int) -> int:
-        """Count the rows of a channel up to a position; a commit's log is read once."""
-        rows = self._rows_until.setdefault(pipeline.channel(channel).path, [0])
-        log = pipeline.channel(channel).log
-        for entry in log.entries(Position(len(rows) - 1), Position(position)):
-            rows.append(rows[-1] + entry.rows)
-        return rows[position]
+    def _rows(self, pipeline: Pipeline, name: str, position: int) -> int:
+        """Count the rows of a channel up to a position; a commit is read once."""
+        channel = pipeline.channel(name)
+        rows = self._rows_until.setdefault(channel.path, [0])
+        if position >= len(rows):
+            for commit in channel.follow(after=len(rows) - 1, idle=0):
+                rows += [rows[-1]] * (commit.position - len(rows))  # markers have no rows
+                rows.append(rows[-1] + commit.rows.num_rows)
+        return rows[min(position, len(rows) - 1)]

@@ -1,76 +1,28 @@
-"""Three airports' departures are merged; one of them stalls, and the results stay in time.
-
-    python examples/airports.py [--minutes 90] [--stall 20] [--plot airports.svg] [--json]
-
-1. Each airport's departures arrive as files, by a clock that runs some hundred times faster.
-2. `sunion` merges them in the order of time, whatever arrived when, in buckets of five minutes.
-3. One airport stalls for twenty minutes. After ten the others' results go on as tentative ones: no
-   departure waits for longer than that and a batch.
-4. It comes back, with all that was missing: the tentative results are revoked and corrected.
-5. In the end the table must hold what pandas makes of the complete streams, row for row.
-
-A few results are tentative outside the stall too: an airport without a departure for longer than
-the delay is as silent as one that stalls.
-
-What a Spark user needs to know of it is in `docs/how-to/merging-streams.md`.
-"""
+"""The story of the airports example: merge, stall, correct, compare."""
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import signal
-import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import pandas as pd
-import typer
-from airports_feed import AIRPORTS, COLUMNS, Feed, Plan, departures
-from airports_report import Report, Sample, draw, live_table, summary
 from deltalake import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
+from feed import AIRPORTS, Feed, Plan, departures
+from job import merged
 from pyspark.sql.streaming import StreamingQuery
+from report import Report, Sample, live_table
 from rich.console import Console
 from rich.live import Live
 
 from streamproof.spark_bindings import spark_session
-from streamproof.spark_bindings.sunion import TupleType, reconcile, sunion
+from streamproof.spark_bindings.sunion import TupleType, reconcile
 
-STALLED = "JFK"
-BUCKET_MINUTES, DELAY_MINUTES = 5, 10
-MINUTES_A_SECOND = 2.0
 SETTLE_SECONDS_MAX = 240
-INTERRUPTED = 130
 _POLL_SECONDS = 0.25
 _TELL_SECONDS = 5.0
-
-
-def merged(spark: SparkSession, feed: Feed) -> DataFrame:
-    """Merge the airports' streams: the part to copy into a job of your own."""
-    airports = {
-        airport.lower(): spark.readStream.schema(COLUMNS).parquet(str(feed.of(airport)))
-        for airport in AIRPORTS
-    }
-    # Half a day passes in minutes: a bucket is complete much sooner than its width says.
-    warnings.filterwarnings("ignore", message="sunion was given max_delay")
-    result = sunion(
-        airports,
-        time="scheduled",
-        position="seq",
-        bucket=f"{BUCKET_MINUTES} minutes",
-        lateness="0 seconds",
-        max_delay=f"{feed.plan.seconds(DELAY_MINUTES)} seconds",
-    )
-    # The rows that end the streams are no departures.
-    return result.where(sf.col("flight").isNull() | (sf.col("flight") > 0))
 
 
 def look(feed: Feed, table: Path) -> Sample:
@@ -114,7 +66,7 @@ def replay(
 
 
 def newest_batch(query: StreamingQuery) -> tuple[int, float]:
-    """Give the number of the newest batch that is done, or -1, and the seconds that it took."""
+    """Return the number of the newest batch that is done, or -1, and the seconds that it took."""
     progress = query.lastProgress
     if progress is None:
         return -1, 0.0
@@ -173,43 +125,3 @@ def run(plan: Plan, directory: Path, console: Console) -> Report:
         query.stop()
         spark.stop()
     return report
-
-
-def main(
-    minutes: Annotated[int, typer.Option(min=60, help="Replay so many minutes.")] = 90,
-    stall: Annotated[int, typer.Option(min=0, help="Interrupt one airport for so many.")] = 20,
-    speed: Annotated[
-        float, typer.Option(min=0.5, max=20, help="Minutes of the flights' time in a second.")
-    ] = MINUTES_A_SECOND,
-    plot: Annotated[Path | None, typer.Option(help="Save a figure: .svg or .png.")] = None,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
-) -> None:
-    """Merge, stall, correct, and compare.
-
-    Exit codes: 0 the result is right, 1 it is not, 2 wrong use, 130 interrupted.
-    """
-    console = Console(stderr=True, highlight=False)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends Spark too, as Ctrl-C does
-    place = Path(tempfile.mkdtemp(prefix="airports-"))
-    try:
-        plan = Plan(minutes, STALLED, minutes // 3, stall, speed)
-        report = run(plan, place, console)
-    except KeyboardInterrupt:
-        console.print("interrupted")
-        sys.exit(INTERRUPTED)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    if plot is not None:
-        draw(report, plot)
-    if as_json:
-        print(json.dumps(report.to_json(), indent=2))
-    else:
-        Console(highlight=False).print(summary(report))
-    sys.exit(0 if report.equal else 1)
-
-
-if __name__ == "__main__":
-    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
-    app.command()(main)
-    app()

@@ -1,6 +1,6 @@
 """The driver process of the flights example, as a job of one's own would be: a session, a pipeline.
 
-    python examples/flights_driver.py DIRECTORY...
+    python examples/flights/driver.py DIRECTORY...
 
 It runs the pipelines in these directories until its standard input ends; then it waits until
 everything that was fed has gone through, and stops. Meanwhile it prints how far they are. Feeding
@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from flights_queries import flights_pipeline
+from queries import flights_pipeline
 
 from streamproof.spark_bindings import Pipeline, spark_session
 

@@ -1,41 +1,21 @@
-"""A pipeline of four queries over a year of flights is cut, killed, restored: and nothing changes.
-
-    python examples/flights.py [--rows 20000] [--json] [--plot flights.svg]
-
-1. A driver process runs the pipeline of `flights_queries`. This process feeds it the departures of
-   three airports, and asks for two snapshots on the way. Nothing pauses.
-2. The driver is killed (SIGKILL), in the middle of its work.
-3. The first snapshot is restored into a new directory.
-4. A new driver runs both pipelines to the end: the killed one goes on from its own checkpoints, the
-   restored one from the snapshot. Both are fed what is left.
-5. Both must have found the same, row for row, and the same as pandas finds without any streams.
-
-To write a pipeline of your own, read `flights_queries.py`, then `flights_driver.py`.
-"""
+"""The story of the flights example: feed, cut, kill, restore, compare."""
 
 from __future__ import annotations
 
-import json
 import math
-import shutil
-import signal
-import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 import pandas as pd
-import typer
-from flights_cut import measure
-from flights_data import Feed, cut_into_slices, load
-from flights_process import Driver, DriverFailed, Sample
-from flights_progress import Progress
-from flights_queries import SOURCES, flights_pipeline
-from flights_report import ORIGINAL, PANDAS, RESTORED, Report, draw, print_report
-from flights_results import differences, expected, results
+from cut import measure
+from data import Feed, cut_into_slices
+from driver_process import Driver, Sample
+from progress import Progress
+from queries import SOURCES, flights_pipeline
+from report import ORIGINAL, PANDAS, RESTORED, Report
+from results import differences, expected, results
 from rich.console import Console
 
 from streamproof.spark_bindings import Pipeline, SnapshotStatus
@@ -44,8 +24,6 @@ from streamproof.spark_bindings.errors import ReplayedFreely
 SNAPSHOTS_AT = (0.25, 0.45)  # shares of the feed
 KILL_AT = 0.65
 AHEAD_MAX = 8  # commits of a source that its readers have not received before the feed waits
-UNDETERMINED, INTERRUPTED = 3, 130
-PIPED_WIDTH = 120
 _POLL_SECONDS = 0.1
 
 
@@ -108,6 +86,7 @@ class Story:
                 else:
                     time.sleep(_POLL_SECONDS)
                 self._progress.tell(pipeline, now, feed)
+        self._progress.note_batches(pipeline, "carriers", driver.samples)
         self._progress.happened("kill", f"process {driver.pid}, its sources {ahead} commits ahead")
         where = self._progress.where(pipeline, now)
         self.report.killed = {"rows_fed": feed.rows, "queries": where}
@@ -127,7 +106,7 @@ class Story:
                     self._progress.tell(feed.pipeline, now, feed)
                 time.sleep(_POLL_SECONDS)
         for pipeline in pipelines:
-            self._progress.note_batches(pipeline, "carriers")
+            self._progress.note_batches(pipeline, "carriers", driver.samples)
 
     def _compare(self, original: Pipeline, restored: Pipeline) -> None:
         found = {
@@ -157,56 +136,3 @@ def commits_ahead(pipeline: Pipeline, now: Sample | None) -> int:
         return max(ends.values())
     received: list[dict[str, int]] = [now.queries[reader]["received"] for reader in readers]
     return max(end - found.get(source, 0) for source, end in ends.items() for found in received)
-
-
-def main(
-    rows: Annotated[
-        int | None, typer.Option(min=100, help="Replay only so many departures, the earliest.")
-    ] = None,
-    directory: Annotated[
-        Path | None, typer.Option(help="Make everything here, and keep it. It must be empty.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Save a figure of the throughput: .svg or .png.")
-    ] = None,
-    *,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the temporary directory.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-) -> None:
-    """Cut, kill, restore, and compare.
-
-    Exit codes: 0 everything is equal, 1 it is not, 2 wrong use, 3 a driver failed by itself,
-    130 interrupted.
-    """
-    if directory is not None and directory.exists() and any(directory.iterdir()):
-        raise typer.BadParameter(f"{directory} is not empty", param_hint="--directory")
-    console = Console(stderr=True, highlight=False)
-    place = directory or Path(tempfile.mkdtemp(prefix="flights-"))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the driver too, as Ctrl-C does
-    try:
-        report = Story(place.resolve(), load(rows), console).run()
-    except DriverFailed as error:
-        console.print(f"{error}", markup=False, soft_wrap=True)
-        sys.exit(UNDETERMINED)
-    except KeyboardInterrupt:
-        console.print("interrupted")
-        sys.exit(INTERRUPTED)
-    finally:
-        if keep or directory is not None:
-            console.print(f"everything is in {place}", soft_wrap=True)
-        else:
-            shutil.rmtree(place, ignore_errors=True)
-    if plot is not None:
-        draw(report, plot)
-    if as_json:
-        print(json.dumps(report.to_json(), indent=2))
-    else:
-        width = None if sys.stdout.isatty() else PIPED_WIDTH
-        print_report(report, Console(highlight=False, width=width))
-    sys.exit(0 if report.equal else 1)
-
-
-if __name__ == "__main__":
-    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
-    app.command()(main)
-    app()

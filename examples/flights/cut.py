@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flights_results import result
+from results import result
 
 from streamproof.spark_bindings import Pipeline, Snapshot
-from streamproof.spark_bindings.names import LaneName, ProcessName
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Cut:
     wrong: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return asdict(self)
 
 
@@ -59,7 +58,7 @@ def measure(pipeline: Pipeline, snapshot: Snapshot) -> Cut:
 
 
 def _measure(pipeline: Pipeline, snapshot: Snapshot, query: str) -> QueryAtCut:
-    state = snapshot.states[ProcessName(query)]
+    state = snapshot.states[query]
     parts = [part for part in snapshot.channels if part.reader == query]
     return QueryAtCut(
         batch=state.batch,
@@ -73,11 +72,11 @@ def _measure(pipeline: Pipeline, snapshot: Snapshot, query: str) -> QueryAtCut:
 
 def _rows_in_state(pipeline: Pipeline, snapshot: Snapshot, query: str) -> int:
     output = next(q.output for q in pipeline.queries if q.name == query)
-    given = len(result(pipeline, output, snapshot.markers[LaneName(output)]))
+    given = len(result(pipeline, output, snapshot.markers[output]))
     if query != "rotations":
         return given  # a total, or an alert, stays in the state when it was given
     # The planes' days are over, and forgotten, when their departures are given.
-    return _departed(pipeline, snapshot.states[ProcessName(query)].received) - given
+    return _departed(pipeline, snapshot.states[query].received) - given
 
 
 def _departed(pipeline: Pipeline, received: Mapping[Any, int]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from airports_feed import AIRPORTS, Feed, Plan
+from feed import AIRPORTS, Feed, Plan
 from rich.table import Table
 from rich.text import Text
 
@@ -34,7 +34,7 @@ class Sample:
     waited: float
 
     def in_words(self) -> str:
-        """Say it in a line, where a live table cannot be shown."""
+        """Return it as a line, where a live table cannot be shown."""
         return (
             f"minute {self.minute:.0f}: {self.fed} have departed; in the table {self.stable} "
             f"stable and {self.tentative} tentative results"
@@ -77,7 +77,7 @@ class Report:
         return self.wrong == 0 and self.tentative_left == 0 and self.tentative_most > 0
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "rows": self.rows,
             "tentative_most": self.tentative_most,
@@ -114,7 +114,7 @@ def live_table(feed: Feed, sample: Sample) -> Table:
 
 
 def summary(report: Report) -> Text:
-    """Say in a line how it ended."""
+    """Report in a line how it ended."""
     verdict = Text("EQUAL", "bold green") if report.equal else Text("NOT EQUAL", "bold red")
     return verdict + Text(
         f"  {report.rows} departures, merged as if nothing had happened; up to "
