@@ -12,9 +12,11 @@ from streamproof.checker.counterexample import replay
 from streamproof.diagrams.draw import drawing_of
 from streamproof.diagrams.lenses import LENSES
 from streamproof.diagrams.spacetime import svg, svg_in_page
+from streamproof.lang.model import PROMISES
 from streamproof.models import registry
 from streamproof.models.sizes import at_size
 from streamproof.models.verdict import Refuted
+from tests.quick import leave_out_validation
 
 FILES = [name for name in registry.names() if registry.load(name).mutants]
 
@@ -25,7 +27,10 @@ def test_every_file_with_mutants_has_a_lens_and_no_other():
 
 def drawing_of_mutant(name, mutant):
     model = at_size(mutant.model_class, mutant.size)
-    found = check(model, validated=False)
+    promises = {method.name for role in PROMISES for method in model.methods(role)}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        leave_out_validation(monkeypatch)
+        found = check(model, liveness=mutant.property_name in promises)
     broken = next(part.verdict for part in found.findings if isinstance(part.verdict, Refuted))
     return drawing_of(name, model, replay(model, broken.trace.key), "broken"), broken.trace
 
