@@ -122,3 +122,5 @@ def test_print_fits_the_paper_and_is_light(chrome, page):
     boxes = "[...document.querySelectorAll('.sheet svg, figure img')]"
     wide = chrome.run(f"{boxes}.filter(part => part.getBoundingClientRect().right > innerWidth)")
     assert (paper, wide) == ("rgb(255, 255, 255)", [])
+    lines = "[...document.querySelectorAll('.what')].map(part => part.clientHeight)"
+    assert max(chrome.run(lines)) < 40  # a word in a column too narrow for it is high
