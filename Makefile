@@ -8,9 +8,9 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FILES := streamproof tests examples benchmarks tools
 
-WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli fuzz golden lang models mutation proofs protocols translation)
+WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli diagrams fuzz golden lang models mutation proofs protocols translation)
 
-.PHONY: verify test test-slow test-sixth test-extras mutation lint golden format changelog docs docs-serve
+.PHONY: verify test test-slow test-sixth test-extras browser mutation lint golden format changelog docs docs-serve
 
 verify: $(INSTALLED)  ## check, mutate and prove every protocol, then run the examples; verify.html has it all, with plots
 	$(RUN)/streamproof verify --html verify.html
@@ -27,6 +27,11 @@ test-sixth: $(INSTALLED)  ## a sixth of those that start no Spark, another one a
 
 test-extras: $(INSTALLED)  ## each extra installed alone, from the wheel and pip's index, and its part tried
 	$(RUN)/pytest -m slow tests/extras
+
+browser:  ## a Chromium for the tests of verify.html, from Debian, unless there is one
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -yqq --no-install-recommends chromium >/dev/null; } \
+	  || { echo "Chromium cannot be installed from here. Install it by hand, or the tests of verify.html are skipped" >&2; exit 2; }
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache
 	nice -n 10 $(RUN)/python -m tests.mutation.campaign

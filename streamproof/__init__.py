@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Invariant": "proofs.invariant",
-    "Mutant": "models.mutant",
+    "Mutant": "models.kit.mutant",
     "check": "checker.check",
     "prove": "proofs.induction",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+import textwrap
 import venv
 import zipfile
 from collections.abc import Callable
@@ -63,4 +64,17 @@ def test_a_model_is_explored(installed: Callable[..., str]) -> None:
 def test_the_certificates_are_of_the_files_that_are_installed(
     installed: Callable[..., str],
 ) -> None:
-    installed(*COMMAND, "certify", "--all", "--check")
+    installed("-c", COMMAND, "certify", "--all", "--check")
+
+
+def test_the_page_of_verify_is_written(installed: Callable[..., str]) -> None:
+    program = """
+        from pathlib import Path
+        from streamproof.cli.html import Ran, write_html
+        from streamproof.models.kit.verdict import ExitCode
+        write_html(Path("page.html"), [], [], Ran({}, {}), ExitCode.GREEN, 1.0)
+        print(Path("page.html").read_text())
+    """
+    page = installed("-c", textwrap.dedent(program))
+    assert "everything that is claimed holds" in page
+    assert ".run .arrow" in page

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from streamproof.checker.mutation import Fate, MutantResult, MutationReport, run_mutants
 from streamproof.cli.options import AsJson, Memory, StatesMax, Target, limits_of
-from streamproof.cli.render import console, error_console, print_json
+from streamproof.cli.render import console, error_console, fate_colour, print_json
 from streamproof.lang.model import STATED
 from streamproof.models.kit.meant import closest
 from streamproof.models.kit.places import mutants_place, places
@@ -114,10 +114,9 @@ def _how_to_list_mutants(file: ModelFile) -> str:
 
 def _row(result: MutantResult) -> list[str | Text]:
     fate = result.fate
-    colour = {ExitCode.GREEN: "green", ExitCode.UNDETERMINED: "yellow"}.get(fate.exit_code, "red")
     steps = "" if result.steps is None else f"{result.steps} of {result.mutant.steps_max}"
     told = result.mutant.story if fate is Fate.KILLED else result.reason
     named = result.mutant.killed_by
     by = named if fate is Fate.KILLED else result.killer or f"({named})"
     states = f"{result.distinct:,}"
-    return [result.mutant.name, Text(fate.value, colour), by, steps, states, Text(told)]
+    return [result.mutant.name, Text(fate.value, fate_colour(fate)), by, steps, states, Text(told)]

@@ -14,11 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from streamproof.checker.limits import memory_mb
+from streamproof.checker.mutation import Fate
 from streamproof.checker.progress import Meter, OnProgress, Progress, ignore
 from streamproof.models.kit.trace import Trace
 from streamproof.models.kit.verdict import (
     EXACT_BELOW,
     Counts,
+    ExitCode,
     Finding,
     Json,
     Refuted,
@@ -80,6 +82,12 @@ def only_json() -> Iterator[None]:
         _results.reset(token)
 
 
+def fate_colour(fate: Fate) -> str:
+    """Return the colour of a mutant's fate."""
+    colours = {ExitCode.GREEN: "green", ExitCode.UNDETERMINED: "yellow"}
+    return colours.get(fate.exit_code, "red")
+
+
 def status_text(status: Status) -> Text:
     """Colour a verdict."""
     return Text(status.value, style=COLOURS[status])
@@ -135,11 +143,12 @@ def print_trace(out: Console, trace: Trace) -> None:
         elif not step.changes:
             lines.append("      changes nothing")
     if trace.repeats is not None:
-        lines.append(f"  {_for_ever(trace.repeats, len(trace))}")
+        lines.append(f"  {so_on(trace.repeats, len(trace))}")
     out.print(Text("\n".join(lines)), soft_wrap=True)
 
 
-def _for_ever(repeats: int, steps: int) -> str:
+def so_on(repeats: int, steps: int) -> str:
+    """Return how an infinite run goes on behind its last step."""
     if repeats == 0:
         return "and there it stays: what is possible there is owed nothing"
     if repeats == 1:

@@ -37,28 +37,48 @@ class Row:
 
 def rows_of(report: ProtocolReport) -> list[Row]:
     """Return a protocol's lines: each exploration, its mutants, its proof, and its traced form."""
-    name = report.protocol
+    return [
+        *explored_rows(report),
+        mutants_row(report),
+        proof_row(report),
+        traced_row(report),
+    ]
+
+
+def explored_rows(report: ProtocolReport) -> list[Row]:
+    """Return a line for each size of each model that was explored."""
     rows = []
     for model, size, found in report.checks:
-        verdict = found.verdict
         counts = f"{found.counts.distinct:,} states, depth {found.counts.depth}"
         what = f"{model}, size {size}"
-        rows.append(_row(name, what, verdict, counts, found.seconds))
+        rows.append(_row(report.protocol, what, found.verdict, counts, found.seconds))
+    return rows
+
+
+def mutants_row(report: ProtocolReport) -> Row:
+    """Return the line of the mutants."""
     killed, total = report.mutation.to_json()["killed"], len(report.mutation.results)
     caught = report.mutation.exit_code is ExitCode.GREEN
     fate = ("KILLED", "green") if caught else ("NOT ALL KILLED", "bold red")
-    rows.append(Row(name, "mutants", *fate, f"{killed} of {total} killed", None))
-    proof, same = report.proof, report.translation
-    if proof is None or same is None:
-        return [
-            *rows,
-            *(skipped(name, what, absence("prove")) for what in ("any size", "traced form")),
-        ]
+    return Row(report.protocol, "mutants", *fate, f"{killed} of {total} killed", None)
+
+
+def proof_row(report: ProtocolReport) -> Row:
+    """Return the line of the proof."""
+    proof = report.proof
+    if proof is None:
+        return skipped(report.protocol, "any size", absence("prove"))
     discharged = f"{len(proof.outcomes) - len(proof.failed)} of {len(proof.outcomes)} obligations"
-    rows.append(_row(name, "any size", proof.verdict, discharged, proof.seconds))
+    return _row(report.protocol, "any size", proof.verdict, discharged, proof.seconds)
+
+
+def traced_row(report: ProtocolReport) -> Row:
+    """Return the line of the comparison of the traced form with the code."""
+    same = report.translation
+    if same is None:
+        return skipped(report.protocol, "traced form", absence("prove"))
     compared = f"{same.compared:,} comparisons"
-    rows.append(Row(name, "traced form", "SAME AS CODE", "green", compared, same.seconds))
-    return rows
+    return Row(report.protocol, "traced form", "SAME AS CODE", "green", compared, same.seconds)
 
 
 def skipped(subject: str, what: str, why: str) -> Row:

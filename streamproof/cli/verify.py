@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +52,7 @@ def verify(
         html.absolute().parent.mkdir(parents=True, exist_ok=True)
         writable_file(html)
     names = protocols or list(protocol_names())
+    began = time.monotonic()
     reports, interrupted = verified(names)
     table = [row for report in reports for row in rows_of(report)]
     if not as_json:
@@ -61,7 +63,7 @@ def verify(
     shown = [one.row(examples.found[one.name]) for one in EXAMPLES if one.name in examples.found]
     code = ExitCode.UNDETERMINED if interrupted else overall(reports, examples.found)
     if html is not None:
-        write_html(html, [*table, *shown], reports, examples, code)
+        write_html(html, reports, shown, examples, code, time.monotonic() - began)
     if as_json:
         found: Json = {"protocols": [report.to_json() for report in reports]}
         found |= {"examples": dict(examples.found), "interrupted": interrupted}

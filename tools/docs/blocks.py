@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from streamproof.diagrams.draw import drawing_of
+from streamproof.diagrams.spacetime import svg
 from tools.docs import limits, runs, tables
 from tools.docs.runs import RUNS
-from tools.docs.spacetime import svg
 
 MARK = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
 
@@ -22,10 +23,10 @@ def diagrams(protocol: str) -> dict[str, tuple[str, str]]:
     """Draw a protocol's run and its mutant's; give the SVG of each, and the command below it."""
     model, run, command = runs.shown_run(protocol)
     title = f"A run of {protocol}"
-    shown = svg(runs.drawing_of(protocol, model, run), title)
+    shown = svg(drawing_of(protocol, model, run), title)
     mutated, wrong, broken, again = runs.mutant_run(protocol)
     title = f"A run of {protocol} with the mistake {RUNS[protocol].mutant}"
-    mutant = svg(runs.drawing_of(protocol, mutated, wrong, broken), title)
+    mutant = svg(drawing_of(protocol, mutated, wrong, broken), title)
     return {"run": (shown, command), "mistake": (mutant, again)}
 
 

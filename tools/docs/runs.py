@@ -13,12 +13,11 @@ from typing import Any
 
 from streamproof.checker import explore
 from streamproof.checker.counterexample import Run, replay, retrace
-from streamproof.lang.model import Call, Model
+from streamproof.diagrams.draw import as_words
+from streamproof.lang.model import Model
 from streamproof.models.kit import registry
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.kit.sizes import at_size
-from tools.docs.lenses import LENSES, Seen
-from tools.docs.spacetime import Drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,30 +261,6 @@ def mutant_run(protocol: str) -> tuple[Model[Any], Run[Any], str, str]:
     command = f"streamproof mutate {protocol} --only {mutant.name}"
     claim = run.moves[-1].broken_claim
     return model, run, claim or f"{mutant.property_name} is broken", command
-
-
-def drawing_of(protocol: str, model: Model[Any], run: Run[Any], outcome: str = "") -> Drawing:
-    """Draw a run by the lens of its protocol.
-
-    Parameters
-    ----------
-    model, run : the model, and its run that is drawn
-    outcome : what is said below the last step
-    """
-    lens = LENSES[protocol]
-    drawing = Drawing(tuple(map(str, lens.lines(model))))
-    for number, move in enumerate(run.moves):
-        before = run.states[number]
-        after = before if move.target is None else move.target
-        drawing.begin_step(as_words(move.call))
-        lens.draw(drawing, Seen(model, before, move.call.name, move.call.arguments, after))
-    drawing.finish(outcome)
-    return drawing
-
-
-def as_words(call: Call) -> str:
-    """Write a step as its action and arguments: `send process0 process1`."""
-    return " ".join((call.name, *map(str, call.arguments)))
 
 
 def _key(model: Model[Any], told: Told) -> str:

@@ -15,9 +15,14 @@ ROW = 34
 COLUMN = 150
 TOP = 46
 MARGIN = 110
-TEXT_GAP = 160
+TEXT_GAP = 36
+EDGE = 16
 CHARACTER = 7.3
 """Width of a monospaced character of the text beside the lines."""
+NOTE_CHARACTER = 6.4
+"""Width of a character of a note, at most."""
+PAGE_CLASS = "run"
+"""The class of a diagram that is a part of a page."""
 STYLE = """
 .sheet { fill: #ffffff }
 text { font-family: sans-serif; font-size: 12px; fill: #212121 }
@@ -170,45 +175,85 @@ class Drawing:
 
 
 def svg(drawing: Drawing, title: str) -> str:
-    """Write a diagram as SVG; it needs no font, script or file from elsewhere."""
-    count = len(drawing.lines)
-    text_x = MARGIN + COLUMN * (count - 1) + TEXT_GAP
-    longest = max([len(text) for text in (*drawing.steps, drawing.outcome)], default=0)
-    width, height = int(text_x + 34 + longest * CHARACTER), _y(len(drawing.steps)) + 26
-    root = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {width} {height}",
-            "width": str(width),
-            "height": str(height),
-            "role": "img",
-        },
-    )
+    """Return a diagram as a file; it needs no font, script or file from elsewhere."""
+    root = _drawn(drawing, title)
+    left, top, _, _ = root.attrib["viewBox"].split()
+    sheet = {"class": "sheet", "x": left, "y": top, "width": "100%", "height": "100%"}
+    root.insert(1, ET.Element("rect", sheet))
+    root.insert(1, _heads())
+    style = ET.Element("style")
+    style.text = STYLE
+    root.insert(1, style)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def svg_in_page(drawing: Drawing, title: str) -> str:
+    """Return a diagram as a part of a page, which has `page_style` and `page_heads` once."""
+    root = _drawn(drawing, title)
+    root.set("class", PAGE_CLASS)
+    return ET.tostring(root, encoding="unicode")
+
+
+def page_style() -> str:
+    """Return the rules of a page for the diagrams in it."""
+    return "\n".join(f".{PAGE_CLASS} {rule}" for rule in STYLE.strip().splitlines())
+
+
+def page_heads() -> str:
+    """Return the heads of arrows, which the diagrams of a page share."""
+    root = ET.Element("svg", {"class": f"{PAGE_CLASS} heads", "width": "0", "height": "0"})
+    root.set("aria-hidden", "true")
+    root.append(_heads())
+    return ET.tostring(root, encoding="unicode")
+
+
+def _drawn(drawing: Drawing, title: str) -> ET.Element:
+    """Draw, with the text of the steps right of everything, and as little around it as possible."""
+    root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
     ET.SubElement(root, "title").text = title
-    ET.SubElement(root, "style").text = STYLE
-    _head(root)
-    ET.SubElement(root, "rect", {"class": "sheet", "width": "100%", "height": "100%"})
     _lines(root, drawing)
     _cut(root, drawing)
     for arrow in drawing.arrows:
         _arrow(root, drawing, arrow)
     _marks(root, drawing)
+    left, right = _extent(root)
     for row, text in enumerate(drawing.steps):
-        _text(root, (text_x, _y(row) + 4), f"{row + 1:>2}  {text}", "step")
+        _text(root, (right + TEXT_GAP, _y(row) + 4), f"{row + 1:>2}  {text}", "step")
     if drawing.outcome:
-        _text(root, (text_x, _y(len(drawing.steps)) + 4), drawing.outcome, "bad")
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode") + "\n"
+        _text(root, (right + TEXT_GAP, _y(len(drawing.steps)) + 4), drawing.outcome, "bad")
+    longest = max([len(text) + 4 for text in drawing.steps] + [len(drawing.outcome)])
+    width = right - left + TEXT_GAP + longest * CHARACTER + EDGE
+    height = _y(len(drawing.steps)) + 26
+    root.set("viewBox", f"{left - EDGE:.0f} 0 {width + EDGE:.0f} {height}")
+    root.set("width", f"{width + EDGE:.0f}")
+    root.set("height", str(height))
+    return root
 
 
-def _head(root: ET.Element) -> None:
-    definitions = ET.SubElement(root, "defs")
+def _extent(root: ET.Element) -> tuple[float, float]:
+    """Return how far lines and texts reach to the left and to the right, about."""
+    ends = [float(line.attrib["x1"]) for line in root.iter("line")]
+    for text in root.iter("text"):
+        x, width = float(text.attrib["x"]), len(text.text or "") * NOTE_CHARACTER
+        style = text.attrib.get("style", "")
+        if text.attrib["class"] == "name" or "middle" in style:
+            x -= width / 2
+        elif "end" in style:
+            x -= width
+        ends += [x, x + width]
+    return min(ends), max(ends)
+
+
+def _heads() -> ET.Element:
+    definitions = ET.Element("defs")
     for name, colour in (("message", "#1565c0"), ("control", "#ad1457"), ("lost", "#9e9e9e")):
         head = {"id": f"head-{name}", "viewBox": "0 0 10 10", "refX": "9", "refY": "5"}
         size = {"markerWidth": "8", "markerHeight": "8", "orient": "auto"}
         marker = ET.SubElement(definitions, "marker", head | size)
-        ET.SubElement(marker, "path", {"d": "M0,0 L10,5 L0,10 Z", "fill": colour})
+        shape = {"class": f"head-{name}", "d": "M0,0 L10,5 L0,10 Z", "fill": colour}
+        ET.SubElement(marker, "path", shape)
+    return definitions
 
 
 def _lines(root: ET.Element, drawing: Drawing) -> None:

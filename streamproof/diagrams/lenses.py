@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from streamproof.diagrams.spacetime import Drawing, Kind
 from streamproof.models.sunion.source_log import Kind as Entered
 from streamproof.protocols.permission import Phase
-from tools.docs.spacetime import Drawing, Kind
+
+CLOCK = "clock"
+"""The line of a model's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """How a protocol's model is drawn.
+    """How a model is drawn.
 
     Attributes
     ----------
@@ -41,11 +44,12 @@ class Lens:
 
 
 def chandy_lamport(d: Drawing, step: Seen) -> None:
-    """Messages, markers, and where each process records: the cut."""
+    """Messages or tokens, markers, and where each process records: the cut."""
     s, t = step.before, step.after
     match step.name, step.arguments:
-        case "send", (p, q):
-            d.send(("message", p, q, s.app.sent[p, q]), p, q, "message")
+        case "send", (p, q, *tokens):
+            text = str(tokens[0]) if tokens else "message"
+            d.send(("message", p, q, s.app.sent[p, q]), p, q, text)
         case "receive", (p, q):
             d.receive(("message", p, q, s.app.received[p, q]), q)
         case "receive_marker", (k, p, q):
@@ -99,7 +103,9 @@ def dpc(d: Drawing, step: Seen) -> None:
             d.recover(a)
         case _:
             pass
-    if t.node.condition is not s.node.condition:
+    if step.name == "crash":
+        d.mark("node", f"crashes: {t.node.condition.name}")
+    elif t.node.condition is not s.node.condition:
         d.mark("node", t.node.condition.name)
     sent = []
     if t.client.tail_count > s.client.tail_count:
@@ -112,6 +118,34 @@ def dpc(d: Drawing, step: Seen) -> None:
         sent.append("REC_DONE")
     if sent:
         d.deliver("node", "client", ", ".join(sent))
+
+
+def dpc_chain(d: Drawing, step: Seen) -> None:
+    """The clock, the boundaries that pass along the chain, and what each node has emitted."""
+    s, t, model = step.before, step.after, step.model
+    match step.name, step.arguments:
+        case "tick", ():
+            d.mark(CLOCK, f"{t.clock}")
+        case "read_boundary", (h, a):
+            source = a if model.is_first[h] else model.before[h]
+            d.deliver(source, h, f"boundary {model.given(s, h, a)}", Kind.CONTROL)
+        case "stall", ():
+            for a in _may_stall(model):
+                d.fail(a)
+        case "heal", ():
+            for a in _may_stall(model):
+                d.recover(a)
+        case _:
+            pass
+    for h in model.hops:
+        before, after = s.nodes[h].condition, t.nodes[h].condition
+        told = [] if before is after else [after.name]
+        for b in model.buckets:
+            old, new = s.label[h, b], t.label[h, b]
+            if old is not new:
+                told.append(f"revokes {b}" if new.name == "NONE" else f"{b} {new.value}")
+        if told:
+            d.mark(h, ", ".join(told))
 
 
 def egress(d: Drawing, step: Seen) -> None:
@@ -267,8 +301,11 @@ def flux(d: Drawing, step: Seen) -> None:
 
 LENSES = {
     "chandy_lamport": Lens(lambda m: list(m.processes), chandy_lamport),
+    "token_passing": Lens(lambda m: list(m.processes), chandy_lamport),
     "sunion": Lens(lambda m: [*m.streams, *m.replicas], sunion),
     "dpc": Lens(lambda m: [*m.streams, "node", "client"], dpc),
+    "dpc_crash": Lens(lambda m: [*m.streams, "node", "client"], dpc),
+    "dpc_chain": Lens(lambda m: [CLOCK, *m.streams, *m.hops], dpc_chain),
     "egress": Lens(lambda m: [*m.copies, "client"], egress),
     "merge_order": Lens(lambda m: [*m.copies, "client"], merge_order),
     "permission": Lens(lambda m: list(m.replicas), permission),
@@ -278,7 +315,11 @@ LENSES = {
         flux,
     ),
 }
-"""How each protocol's model is drawn."""
+"""How the models of each file are drawn, by the file's name."""
+
+
+def _may_stall(model: Any) -> list[Any]:
+    return [a for a in model.streams if model.may_stall[a]]
 
 
 def _shown(d: Drawing, step: Seen, to: Any) -> None:

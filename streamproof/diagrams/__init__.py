@@ -1,0 +1,1 @@
+"""Diagrams: a run of a model as a space-time diagram, for the documentation and for reports."""
