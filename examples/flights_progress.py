@@ -90,7 +90,7 @@ class Progress:
         """
         checkpoint = PipelineDirectory.open(pipeline.path).checkpoint(QueryName(query))
         points = []
-        for file in (checkpoint.path / "commits").iterdir():
+        for file in (checkpoint.place / "commits").local.iterdir():
             if file.name.isdigit():
                 received = checkpoint.received(BatchId(int(file.name)))
                 rows = self._rows_received(pipeline, received)
@@ -102,7 +102,7 @@ class Progress:
 
     def _rows(self, pipeline: Pipeline, channel: str, position: int) -> int:
         """Count the rows of a channel up to a position; a commit's log is read once."""
-        rows = self._rows_until.setdefault(pipeline.channel(channel).path, [0])
+        rows = self._rows_until.setdefault(pipeline.channel(channel).place.local, [0])
         log = pipeline.channel(channel).log
         for entry in log.entries(Position(len(rows) - 1), Position(position)):
             rows.append(rows[-1] + entry.rows)
