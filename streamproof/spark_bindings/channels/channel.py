@@ -48,7 +48,8 @@ from streamproof.spark_bindings.names import (
     Position,
     QueryName,
     SnapshotId,
-    part_of,
+    lanes_of,
+    number_of,
 )
 from streamproof.spark_bindings.session.session import check_classic
 from streamproof.spark_bindings.storage.delta_tables import new_table, open_table, refresh
@@ -110,8 +111,7 @@ class Channel:
     @property
     def lane_names(self) -> tuple[LaneName, ...]:
         """The names of its lanes, in the order of their numbers."""
-        numbers = range(self.lanes)
-        return tuple(LaneName(part_of(self.name, number, self.lanes)) for number in numbers)
+        return tuple(lane.name for lane in lanes_of(self.name, self.lanes))
 
     def require_schema(self, declared: pa.Schema) -> None:
         """Check that a declared schema is the stored one.
@@ -273,7 +273,8 @@ class Channel:
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
         """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
         metadata: dict[str, str] = {MARKER_KEY: snapshot}
-        name = f"marker:{self.pipeline}:{part_of(snapshot, lane, self.lanes)}"
+        number = number_of(lane, self.lanes)
+        name = f"marker:{self.pipeline}:{snapshot}{'' if number is None else f'.{number}'}"
         return metadata, Transaction(name, 0)
 
     def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:

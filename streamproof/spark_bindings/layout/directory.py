@@ -28,7 +28,7 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty, WrongArgument
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.layout.wiring import Wiring
-from streamproof.spark_bindings.names import ChannelName, PairName, QueryName, query_of
+from streamproof.spark_bindings.names import ChannelName, PairId, PairName, QueryName
 from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.formats import (
     FORMAT,
@@ -124,7 +124,8 @@ class PipelineDirectory:
     def pair_places(self, query: QueryName) -> list[Place]:
         """List the directories of the pairs that a query has run as: they have an order log."""
         queries = self.place / "queries"
-        named = (name for name in store_at(queries).list() if query_of(PairName(name)) == query)
+        names = map(PairName, store_at(queries).list())
+        named = (name for name in names if PairId.of(name).query == query)
         return [queries / name for name in named if is_directory(queries / name / "order")]
 
     def log(self, channel: ChannelName) -> ChannelLog:

@@ -25,7 +25,7 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.query import Query, Standby
-from streamproof.spark_bindings.names import PairName, QueryName, part_of
+from streamproof.spark_bindings.names import PairId, PairName, QueryName, number_of
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
@@ -59,7 +59,8 @@ class Pair:
     @property
     def name(self) -> PairName:
         """The name of its directory."""
-        return PairName(part_of(self.query.name, self.partition, self.query.partitions))
+        number = number_of(self.partition, self.query.partitions)
+        return PairId(QueryName(self.query.name), number).name
 
 
 def pairs_of(query: Query) -> Iterator[Pair]:

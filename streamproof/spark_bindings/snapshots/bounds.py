@@ -12,7 +12,7 @@ from streamproof.spark_bindings.errors import WrongArgument, WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory, named_place
 from streamproof.spark_bindings.layout.pairs import PAIR_KEY, TURN_KEY, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
-from streamproof.spark_bindings.names import ChannelName, Position, channel_of
+from streamproof.spark_bindings.names import ChannelName, Lane, Position
 from streamproof.spark_bindings.storage.trees import is_directory
 
 
@@ -103,7 +103,7 @@ def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position
         if found.status is SnapshotStatus.REQUESTED:
             return Position(0)  # its markers are still looked for
         if found.status is SnapshotStatus.COMPLETE:
-            markers = (at for lane, at in found.markers.items() if channel_of(lane) == channel)
+            markers = (at for lane, at in found.markers.items() if Lane.of(lane).channel == channel)
             floor = min([floor, *markers])  # a restored pipeline's channel ends there
     # A snapshot that is requested from now on has its markers behind this.
     floor = min([floor, *_needed_by_copies(directory, channel, floor)])

@@ -14,7 +14,7 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import LostFiles, WrongCheckpoint
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, Snapshot
-from streamproof.spark_bindings.names import ProcessName, query_of
+from streamproof.spark_bindings.names import PairId, ProcessName
 from streamproof.spark_bindings.storage.json_files import as_written, read_json
 from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.state_files import require_as_of
@@ -30,7 +30,7 @@ def require_recorded(source: PipelineDirectory, found: Snapshot) -> None:
     LostFiles : if some of it is gone, or is of another batch
     DamagedFile : if some of it is not what was written there
     """
-    recorded = set(map(query_of, found.states))
+    recorded = {PairId.of(process).query for process in found.states}
     for query in source.wiring.queries:
         if query not in recorded:
             raise _lost(source, found, f"no file in states says what query {query!r} has recorded")

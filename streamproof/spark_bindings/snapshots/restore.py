@@ -42,13 +42,12 @@ from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.names import (
     ChannelName,
-    LaneName,
+    Lane,
+    PairId,
     Position,
     QueryName,
     SnapshotId,
-    channel_of,
-    part_of,
-    query_of,
+    lanes_of,
 )
 from streamproof.spark_bindings.snapshots.cuts import cut_of, require_recorded
 from streamproof.spark_bindings.snapshots.rerun_notes import Restored, note_reruns
@@ -165,8 +164,8 @@ def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Ite
 
 def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
     """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
-    lanes = [name for name in found.markers if channel_of(name) == channel]
-    return [found.markers[LaneName(part_of(channel, n, len(lanes)))] for n in range(len(lanes))]
+    count = sum(Lane.of(name).channel == channel for name in found.markers)
+    return [found.markers[lane.name] for lane in lanes_of(channel, count)]
 
 
 def _checkpoints(process: Place, is_pair: bool) -> Iterator[Place]:
@@ -194,7 +193,7 @@ def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
             f"Choose another. Run: streamproof snapshot list {source.place}"
         )
     if found.status is SnapshotStatus.REQUESTED:
-        recorded = set(map(query_of, found.states))
+        recorded = {PairId.of(process).query for process in found.states}
         waiting = [name for name in source.wiring.queries if name not in recorded]
         raise IncompleteSnapshot(
             f"snapshot {found.id} is not complete; queries that have not recorded: "

@@ -22,7 +22,7 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
-from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, query_of
+from streamproof.spark_bindings.names import ChannelName, PairId, Position, ProcessName
 from streamproof.spark_bindings.snapshots.bounds import Bounds, log_floor
 from streamproof.spark_bindings.snapshots.flux import discarded
 from streamproof.spark_bindings.snapshots.orphans import remove_orphans
@@ -146,7 +146,7 @@ def _kept_by_snapshots(directory: PipelineDirectory, channel: ChannelName) -> It
             continue
         # Who has not recorded yet will have received at least what it has acknowledged by now.
         for process, state in snapshot.states.items():
-            if channel in directory.wiring.inputs[query_of(process)]:
+            if channel in directory.wiring.inputs[PairId.of(process).query]:
                 yield state.received.get(channel, Position(0))
 
 
