@@ -282,9 +282,8 @@ class SnapshotFiles:
     def _settle(self, snapshot: SnapshotId, outcome: str) -> bool:
         """Settle, once for all drivers, how a snapshot ends; tell whether it ends so."""
         place = self.place / snapshot
-        if self._store.has(
-            f"{snapshot}/manifest.json"
-        ):  # also an older version's, which settled nothing
+        # Also an older version's, which settled nothing.
+        if self._store.has(f"{snapshot}/manifest.json"):
             return outcome == "complete"
         write_json_once(place / "outcome.json", {"outcome": outcome})
         stands = read_json(place / "outcome.json", outcome=str)

@@ -21,12 +21,13 @@ class Build:
     Attributes
     ----------
     place : where to build
+    is_named : it has its name; what failed since is that this outlives the power
     """
 
     def __init__(self, target: Place) -> None:
         self._target = target
         self.place = hidden_beside(target)
-        self._is_named = False
+        self.is_named = False
 
     def name(self, target: Place | None = None, *, is_unseen: bool = False) -> bool:
         """Give it its name, durably; report whether it got it: somebody may have been faster.
@@ -47,25 +48,22 @@ class Build:
         named = (target or self._target).local
         try:
             move(self.place.local, named)
-            self._is_named = True
-        except DiskFailed:
-            raise
-        except OSError:
-            if not named.exists():
-                raise
-            return False
-        try:
+            self.is_named = True
             sync_directory(named.parent)
         except DiskFailed:
-            if is_unseen:
+            if is_unseen and not self.place.local.exists():  # it has its name already
                 move(named, self.place.local)
-                self._is_named = False
+                self.is_named = False
             raise
+        except OSError:
+            if self.is_named or not named.exists():
+                raise
+            return False
         return True
 
     def discard(self) -> None:
         """Remove what was built, unless it has its name."""
-        if not self._is_named:
+        if not self.is_named:
             rmtree(self.place.local, ignore_errors=True)
 
 

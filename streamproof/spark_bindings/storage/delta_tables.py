@@ -88,7 +88,7 @@ def create_table(place: Place, schema: pa.Schema, partition_by: Sequence[str]) -
                 if not is_made and not is_table(place):
                     raise FileExistsError(errno.EEXIST, "something else is there", str(place))
         except OSError:
-            if not is_table(place):  # else somebody was faster
+            if build.is_named or not is_table(place):  # else somebody was faster
                 raise
             is_made = False
     if not is_made:

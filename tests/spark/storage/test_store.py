@@ -184,18 +184,23 @@ def test_what_is_built_gets_its_name_in_one_step(store: Store) -> None:
     assert store.list() == ["built"]
 
 
+@pytest.mark.parametrize("owner", [os, Path], ids=["behind the rename", "in it"])
 @pytest.mark.parametrize("is_unseen", [True, False])
 def test_what_has_its_name_keeps_it_unless_nobody_has_seen_it(
-    store: Store, monkeypatch: pytest.MonkeyPatch, *, is_unseen: bool
+    store: Store, monkeypatch: pytest.MonkeyPatch, owner: Any, *, is_unseen: bool
 ) -> None:
     make_directory(store.place)
+    name = "fsync" if owner is os else "rename"
+    made = getattr(owner, name)
 
-    def failing(_: int) -> None:
+    def failing(*arguments: Any) -> None:
+        monkeypatch.setattr(owner, name, made)
+        made(*arguments)
         raise OSError(errno.EIO, "failing")
 
     with building(store.place / "built") as build:
         store_at(build.place).put("a", b"1")
-        monkeypatch.setattr(os, "fsync", failing)
+        monkeypatch.setattr(owner, name, failing)
         with pytest.raises(disk.DiskFailed):
             build.name(is_unseen=is_unseen)
     assert store.list() == ([] if is_unseen else ["built"])
