@@ -42,6 +42,7 @@ from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy, Pair
 from streamproof.spark_bindings.processes.heartbeat import SUSPECT_AFTER_SECONDS
 from streamproof.spark_bindings.storage.json_files import read_json
+from streamproof.spark_bindings.storage.place import Place
 
 ROOT = Path(__file__).parents[1]
 AFTER_SECONDS, START_SECONDS_MAX = 10, 300
@@ -124,7 +125,7 @@ class Measured:
 
 def beat(path: Path, copy: Copy) -> dict[str, object]:
     """Return what a copy says of itself; nothing if it does not run."""
-    return read_json(path / "queries" / "revenue" / copy.value / "beat.json") or {}
+    return read_json(Place.of(path) / f"queries/revenue/{copy.value}/beat.json") or {}
 
 
 def begin(command: list[str], log: Path) -> subprocess.Popen[bytes]:

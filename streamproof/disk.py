@@ -44,7 +44,7 @@ class DiskFailed(StreamproofError, OSError):
 
 
 @contextmanager
-def explained(path: Path, consequence: str = "What was there before counts") -> Iterator[None]:
+def explained(path: object, consequence: str = "What was there before counts") -> Iterator[None]:
     """Turn the errors of a full or failing disk into one that names the path.
 
     Parameters

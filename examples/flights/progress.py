@@ -26,7 +26,7 @@ class Progress:
         self._console, self._report = console, report
         self._began = time.monotonic()
         self._told: dict[Path, tuple[float, str]] = {}
-        self._rows_until: dict[Path, list[int]] = {}
+        self._rows_until: dict[tuple[Path, str], list[int]] = {}
 
     def say(self, text: str) -> None:
         """Tell something, with the seconds since the start."""
@@ -98,7 +98,7 @@ class Progress:
     def _rows(self, pipeline: Pipeline, name: str, position: int) -> int:
         """Count the rows of a channel up to a position; a commit is read once."""
         channel = pipeline.channel(name)
-        rows = self._rows_until.setdefault(channel.path, [0])
+        rows = self._rows_until.setdefault((pipeline.path, name), [0])
         if position >= len(rows):
             for commit in channel.follow(after=len(rows) - 1, idle=0):
                 rows += [rows[-1]] * (commit.position - len(rows))  # markers have no rows

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof.spark_bindings.layout.pairs import Copy, Pair
+    from streamproof.spark_bindings.storage.place import Place
 
 
 PipelineFile: TypeAlias = Annotated[
@@ -126,7 +127,7 @@ def run(
 
 
 def copy_command(
-    file: str, options: Sequence[str], pair: Pair, copy: Copy, log: Path | None = None
+    file: str, options: Sequence[str], pair: Pair, copy: Copy, log: Place | None = None
 ) -> list[str]:
     """Return the command line that runs one copy of a pair of a pipeline's file.
 
@@ -149,7 +150,7 @@ def _supervise(file: str, options: list[str], suspect_after: float, stop: Event)
     loaded = load_pipeline(file)
     command = functools.partial(copy_command, file, options)
 
-    def alone(log: Path) -> list[str]:
+    def alone(log: Place) -> list[str]:
         return [*_PROGRAM, file, "--alone", *options, f"--log={log}"]
 
     try:

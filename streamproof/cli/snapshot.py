@@ -91,7 +91,7 @@ def _not_recorded(pipeline: Path, found: Snapshot) -> list[str]:
     names = [
         name
         for query in directory.wiring.queries
-        for name in [pair.name for pair in directory.pair_paths(query)] or [query]
+        for name in [pair.name for pair in directory.pair_places(query)] or [query]
     ]
     return [name for name in names if name not in found.states]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NewType
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NewType, TypeVar
 
 Position = NewType("Position", int)
 """A place in a channel: the number of a commit, from 1; 0 is before the first. Unit: commits."""
@@ -15,7 +17,7 @@ ChannelName = NewType("ChannelName", str)
 QueryName = NewType("QueryName", str)
 
 LaneName = NewType("LaneName", str)
-"""What one process writes of a channel: the channel's name, and ``.i`` for the i-th of several."""
+"""The name of a `Lane`: the channel's, and ``.i`` for the i-th of several."""
 
 ProcessName = NewType("ProcessName", str)
 """A process of the protocol: a query's or a pair's name, or ``feed.<channel>`` for the feed of a
@@ -25,7 +27,7 @@ Turn = NewType("Turn", int)
 """A place in the order log of a pair of copies, from 0: micro-batch n of either takes turn n."""
 
 PairName = NewType("PairName", str)
-"""A pair of copies: its query's name, and ``.i`` for the i-th partition of several, from 0."""
+"""The name of a `PairId`: its query's, and ``.i`` for the i-th partition of several, from 0."""
 
 SnapshotId = NewType("SnapshotId", str)
 """A snapshot's name within its pipeline: six digits, ``000001`` being the first."""
@@ -38,19 +40,72 @@ def is_name(text: object) -> bool:
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
-def part_of(name: str, number: int, count: int) -> str:
-    """Name a part of a query or a channel, from 0: itself, if it is the only one."""
-    return name if count == 1 else f"{name}.{number}"
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one process writes of a channel. In files it is a text, its `name`.
+
+    Attributes
+    ----------
+    number : of the process among the channel's writers, from 0; None if there is one alone
+    """
+
+    channel: ChannelName
+    number: int | None = None
+
+    @staticmethod
+    def of(name: LaneName) -> Lane:
+        """Return the lane that has a name."""
+        return Lane(*_taken_apart(name, ChannelName))
+
+    @property
+    def name(self) -> LaneName:
+        """Its name."""
+        return LaneName(_put_together(self.channel, self.number))
 
 
-def channel_of(lane: LaneName) -> ChannelName:
-    """Return the channel that a lane is of."""
-    return ChannelName(lane.partition(".")[0])
+@dataclass(frozen=True, slots=True)
+class PairId:
+    """A query, or the pair of copies that runs a partition of it. In files it is its `name`.
+
+    Attributes
+    ----------
+    partition : its number, from 0; None if the query has one alone
+    """
+
+    query: QueryName
+    partition: int | None = None
+
+    @staticmethod
+    def of(name: ProcessName | PairName) -> PairId:
+        """Return the query or pair that has a name."""
+        return PairId(*_taken_apart(name, QueryName))
+
+    @property
+    def name(self) -> PairName:
+        """Its name."""
+        return PairName(_put_together(self.query, self.partition))
 
 
-def query_of(process: ProcessName | PairName) -> QueryName:
-    """Return the query that a process is, or that a pair of copies runs a partition of."""
-    return QueryName(process.partition(".")[0])
+def number_of(part: int, count: int) -> int | None:
+    """Return the number of a part, from 0; None if there is one part alone."""
+    return None if count == 1 else part
+
+
+def lanes_of(channel: ChannelName, count: int) -> tuple[Lane, ...]:
+    """Return the lanes of a channel that so many processes write, in the order of their numbers."""
+    return tuple(Lane(channel, number_of(part, count)) for part in range(count))
+
+
+_Whole = TypeVar("_Whole", bound=str)
+
+
+def _taken_apart(name: str, whole: Callable[[str], _Whole]) -> tuple[_Whole, int | None]:
+    text, dot, number = name.rpartition(".")
+    return (whole(text), int(number)) if dot and number.isdigit() else (whole(name), None)
+
+
+def _put_together(whole: str, number: int | None) -> str:
+    return whole if number is None else f"{whole}.{number}"
 
 
 def feed_of(channel: ChannelName) -> ProcessName:

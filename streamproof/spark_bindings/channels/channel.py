@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -49,14 +48,17 @@ from streamproof.spark_bindings.names import (
     Position,
     QueryName,
     SnapshotId,
-    part_of,
+    lanes_of,
+    number_of,
 )
 from streamproof.spark_bindings.session.session import check_classic
 from streamproof.spark_bindings.storage.delta_tables import new_table, open_table, refresh
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.parquet_files import Written, write_file
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.schema import describe, fit
+from streamproof.spark_bindings.storage.store import store_at
 
 TABLE_PROPERTIES = {
     # Old commits are positions: a checkpoint, or a restored pipeline, may still start there.
@@ -71,6 +73,7 @@ class Channel:
 
     Attributes
     ----------
+    place : where its table is
     name : its name in the pipeline
     schema : Arrow schema of its rows
     writer : the query that writes it; None for a source channel, which `append` feeds
@@ -93,17 +96,17 @@ class Channel:
 
     def __init__(
         self,
-        path: Path,
+        place: AnyPlace,
         name: ChannelName,
         *,
         pipeline: str,
         writer: QueryName | None = None,
         lanes: int = 1,
     ) -> None:
-        self.path, self.name, self.writer, self.lanes = path, name, writer, lanes
-        self.log = ChannelLog(path, pipeline)
+        self.place, self.name, self.writer, self.lanes = Place.of(place), name, writer, lanes
+        self.log = ChannelLog(self.place, pipeline)
         self.pipeline = pipeline
-        self._table = open_table(path)
+        self._table = open_table(self.place)
         # Of a power cut, it is the newest commit that has lost some of its lines.
         require_unbroken(self.log, newest(self.log))
         self._producers = Producers(self.log)
@@ -111,17 +114,16 @@ class Channel:
         self.schema: pa.Schema = pa.schema(self._table.schema().to_arrow()).remove_metadata()
 
     @staticmethod
-    def create(path: Path, schema: pa.Schema) -> None:
+    def create(place: Place, schema: pa.Schema) -> None:
         """Make an empty channel. Called once, when its pipeline is created."""
         require_no_fork()
         note_opened()
-        new_table(path, schema, configuration=TABLE_PROPERTIES)
+        new_table(place, schema, configuration=TABLE_PROPERTIES)
 
     @property
     def lane_names(self) -> tuple[LaneName, ...]:
         """The names of its lanes, in the order of their numbers."""
-        numbers = range(self.lanes)
-        return tuple(LaneName(part_of(self.name, number, self.lanes)) for number in numbers)
+        return tuple(lane.name for lane in lanes_of(self.name, self.lanes))
 
     def require_schema(self, declared: pa.Schema) -> None:
         """Check that a declared schema is the stored one.
@@ -176,13 +178,13 @@ class Channel:
             require_text("append", "producer", producer, "bridge-1")
             require_number(sequence)
             return self._append_as(table, producer, sequence)
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             return self._append(table, None)
 
     def _append_as(self, table: pa.Table, producer: str, sequence: int) -> Position | None:
         """Append rows with an identity, unless they are there."""
         identity = Transaction(f"{APPLICATION}{producer}", sequence)
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             position = None if self._is_done(identity) else self._append(table, identity)
             if position is None:  # they are there, maybe by another process meanwhile
                 self._sync()
@@ -192,7 +194,7 @@ class Channel:
             return position
 
     def _append(self, table: pa.Table, identity: Transaction | None) -> Position | None:
-        file = write_file(self.path, "feed", self.schema, iter(table.to_batches()))
+        file = write_file(self.place, "feed", self.schema, iter(table.to_batches()))
         try:
             entry = self._commit_once([] if file is None else [file], identity, {})
         except NotAppended:
@@ -229,7 +231,7 @@ class Channel:
             from something else
         """
         made = Made(identity, batch_id, received or {})
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             newest = self._newest(made.life)
         if newest is not None and newest > batch_id:
             raise self._fenced(batch_id, newest)
@@ -240,12 +242,12 @@ class Channel:
             # The rows are there, but the state's changes are not: the plan has to run to its end.
             _spark.run_to_end(rows)
             return found
-        write = partial(write_file, self.path, f"rows-{batch_id}", self.schema)
+        write = partial(write_file, self.place, f"rows-{batch_id}", self.schema)
         files = [Written(*file) for file in _spark.write_partitions(rows, write)]
         reached(Failpoint.FILES_WRITTEN, self.name)
         if not files:
             return None
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             # Checked again on the handle that commits: whatever another driver did before this
             # read is seen here, and what it does after it makes Delta refuse our commit.
             newest = self._newest(made.life)
@@ -277,19 +279,20 @@ class Channel:
     def append_marker_once(self, snapshot: SnapshotId) -> None:
         """Append a snapshot's marker, unless it is in the channel. May be repeated."""
         metadata, identity = self.marker(snapshot)
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             self._commit_once([], identity, metadata)
 
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
         """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
         metadata: dict[str, str] = {MARKER_KEY: snapshot}
-        name = f"marker:{self.pipeline}:{part_of(snapshot, lane, self.lanes)}"
+        number = number_of(lane, self.lanes)
+        name = f"marker:{self.pipeline}:{snapshot}{'' if number is None else f'.{number}'}"
         return metadata, Transaction(name, 0)
 
     def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:
         """Tell whether a snapshot's marker is in a lane."""
         _, identity = self.marker(snapshot, lane)
-        with self._lock, writing(self.path):
+        with self._lock, writing(self.place):
             return self._is_done(identity)
 
     def rows(self, after: int = 0, until: int | None = None) -> pa.Table:
@@ -349,7 +352,7 @@ class Channel:
         return outside_stream(spark, self)
 
     def _newest(self, application: str) -> int | None:
-        refresh(self._table, self.path)
+        refresh(self._table, self.place)
         return self._table.transaction_version(application)
 
     def _is_done(self, identity: Transaction) -> bool:
@@ -362,7 +365,7 @@ class Channel:
 
     def _drop(self, file: Written | None) -> None:
         if file is not None:
-            (self.path / file.path).unlink(missing_ok=True)
+            store_at(self.place).delete(file.path)
 
     def _commit_once(
         self, files: list[Written], identity: Transaction | None, metadata: Mapping[str, str]
@@ -383,10 +386,10 @@ class Channel:
     ) -> Entry:
         """Commit files or a marker on the handle as it was read last, and find the commit."""
         if identity is None:
-            refresh(self._table, self.path)
+            refresh(self._table, self.place)
         transactions = [] if identity is None else [identity]
         told = {PIPELINE_KEY: self.pipeline, **metadata}
-        position = commit(self._table, self.path, files, told, transactions)
+        position = commit(self._table, self.place, files, told, transactions)
         self.log.sync(position)
         return self.log.entry(position)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -30,6 +29,8 @@ from streamproof.spark_bindings.storage.formats import FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import as_written, read_json
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.parquet_files import read_file
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import SyncedCommits, commit_file
 
 MARKER_KEY = "streamproof.marker"
@@ -102,15 +103,15 @@ class ChannelLog:
 
     Parameters
     ----------
-    path : the channel's directory
+    place : the channel's directory
     pipeline : id of the pipeline whose markers count; markers of others are skipped
     """
 
-    def __init__(self, path: Path, pipeline: str) -> None:
-        self.path, self.pipeline = path, pipeline
+    def __init__(self, place: AnyPlace, pipeline: str) -> None:
+        self.place, self.pipeline = Place.of(place), pipeline
         self._last_seen: Position | None = None
         self._floor, self._floor_rows = Position(0), 0
-        self._synced = SyncedCommits(path)
+        self._synced = SyncedCommits(self.place)
 
     def entry(self, position: Position) -> Entry:
         """Read one commit.
@@ -121,7 +122,7 @@ class ChannelLog:
         DamagedFile : if its file is no commit, or a part of one
         UnknownFormat : if a later version wrote it
         """
-        file = commit_file(self.path, position)
+        file = commit_file(self.place, position)
         try:
             with as_written(file):
                 return self._entry(position, list(actions_of(file)))
@@ -129,13 +130,13 @@ class ChannelLog:
             if 0 < position <= self.floor():
                 return self._compacted(position)
             raise ChannelDamaged(
-                f"channel {self.path} has no commit {position}. Its readers cannot go on without "
+                f"channel {self.place} has no commit {position}. Its readers cannot go on without "
                 "losing rows. Restore the file from a backup, or restore a snapshot"
             ) from None
 
     def floor(self) -> Position:
         """Give the position up to which commits were compacted away; 0 if none were."""
-        note = read_json(self.path / FLOOR_FILE, floor=int, rows=int)
+        note = read_json(self.place / FLOOR_FILE, floor=int, rows=int)
         if note is not None:
             self._floor, self._floor_rows = Position(note["floor"]), note["rows"]
         return self._floor
@@ -150,13 +151,14 @@ class ChannelLog:
         if not said:
             raise LookupError("it says nothing of itself")  # as if the power failed as it came
         information: dict[str, Any] = said[0]
-        format_of(information, f"commit {position} of channel {self.path}")
+        format_of(information, f"commit {position} of channel {self.place}")
         files: list[DataFile] = []
         for action in actions:
             if "remove" in action and action["remove"].get("dataChange", True):
                 raise ChannelDamaged(
-                    f"commit {position} of channel {self.path} removed rows. A channel only grows; "
-                    "its readers may or may not have seen them. Restore a snapshot taken before"
+                    f"commit {position} of channel {self.place} removed rows. A channel only "
+                    "grows; its readers may or may not have seen them. Restore a snapshot taken "
+                    "before"
                 )
             if "add" in action and action["add"]["dataChange"]:  # else: rewritten, not new
                 rows = json.loads(action["add"]["stats"])["numRecords"]
@@ -192,14 +194,14 @@ class ChannelLog:
 
     def has(self, position: Position) -> bool:
         """Tell whether a commit is there. Delta makes commits visible whole."""
-        if commit_file(self.path, position).exists():
+        if store_at(commit_file(self.place, position)).has():
             return True
         return 0 < position <= self._floor or 0 < position <= self.floor()
 
     def last(self) -> Position:
         """Give the newest position; 0 for a channel that nothing was appended to."""
         if self._last_seen is None:
-            self._last_seen = max([*committed_positions(self.path), self.floor()])
+            self._last_seen = max([*committed_positions(self.place), self.floor()])
         while self.has(Position(self._last_seen + 1)):
             self._last_seen = Position(self._last_seen + 1)
         return self._last_seen
@@ -255,15 +257,15 @@ class ChannelLog:
         ]
         if len(messages) != count or received > marker:
             raise InconsistentCut(
-                f"channel {self.path} has {len(messages)} commits with rows between {received} and "
-                f"the marker at {marker}, but its reader counted {count}. The snapshot would lose "
-                "or double rows. Do not write to channels from outside; take another snapshot"
+                f"channel {self.place} has {len(messages)} commits with rows between {received} "
+                f"and the marker at {marker}, but its reader counted {count}. The snapshot would "
+                "lose or double rows. Do not write to channels from outside; take another snapshot"
             )
         return messages
 
     def vacuumed(self) -> Position:
         """Give the position up to which rows were removed; 0 if none were."""
-        note = read_json(self.path / RETENTION_FILE, until=int)
+        note = read_json(self.place / RETENTION_FILE, until=int)
         return Position(0 if note is None else note["until"])
 
     def with_rows(self, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -290,7 +292,7 @@ class ChannelLog:
         for entry in self.with_rows(entries):
             for file in entry.files:
                 try:
-                    yield from read_file(self.path / file.path, columns)
+                    yield from read_file(self.place / file.path, columns)
                 except ChannelDamaged as error:
                     gone = self.vacuumed()
                     if entry.position > gone:
@@ -299,13 +301,13 @@ class ChannelLog:
 
     def _vacuumed_rows(self, gone: Position) -> VacuumedRows:
         return VacuumedRows(
-            f"the rows of channel {self.path} up to position {gone} were removed by streamproof "
+            f"the rows of channel {self.place} up to position {gone} were removed by streamproof "
             "vacuum, since no query and no snapshot needed them. Those behind it are there. Read "
             f"from there: rows(after={gone}); a query that has lost its checkpoint cannot, so "
             "restore a snapshot"
         )
 
 
-def committed_positions(channel: Path) -> list[Position]:
+def committed_positions(channel: Place) -> list[Position]:
     """List the commits of a channel, in their order."""
     return [Position(number) for number in NumberedFiles(channel / "_delta_log").numbers()]

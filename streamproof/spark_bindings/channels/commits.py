@@ -9,13 +9,12 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.disk import explained, sync_directory
+from streamproof.disk import explained
 from streamproof.spark_bindings.channels.channel_log import COMMIT_KEY, ChannelLog
 from streamproof.spark_bindings.channels.writers import writing
 from streamproof.spark_bindings.errors import FencedDriver, NotAppended
@@ -24,7 +23,10 @@ from streamproof.spark_bindings.storage.commit_lines import told_of
 from streamproof.spark_bindings.storage.delta_tables import refresh
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.parquet_files import Written
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import commit_file
+from streamproof.spark_bindings.storage.trees import sync_names
 
 ATTEMPTS_MAX = 20
 _PAUSE_SECONDS = 0.01
@@ -32,7 +34,7 @@ _PAUSE_SECONDS = 0.01
 
 def commit(
     table: DeltaTable,
-    path: Path,
+    place: Place,
     files: Sequence[Written],
     metadata: Mapping[str, str],
     transactions: Sequence[Transaction],
@@ -47,7 +49,7 @@ def commit(
 
     Parameters
     ----------
-    table, path : the handle, and the channel's directory
+    table, place : the handle, and the channel's directory
     files : that are there already
     metadata : what the commit says of itself
     transactions : it is refused if another one of these applications came in between
@@ -70,36 +72,36 @@ def commit(
         add_action(file.path, file.size, file.rows) for file in files
     ]
     if actions:
-        sync_directory(path)
+        sync_names(place)
     seen = _versions(table, transactions)
     for pause_seconds in pauses():
-        with writing(path):
-            if table.version() < ChannelLog(path, "").floor():
+        with writing(place):
+            if table.version() < ChannelLog(place, "").floor():
                 # Its next commits were compacted away. Delta would take the place of the first.
-                refresh(table, path)
+                refresh(table, place)
                 _require_unchanged(table, transactions, seen)
             before = table.version()
             try:
-                with explained(path, "Nothing was committed"):
+                with explained(place, "Nothing was committed"):
                     table.create_write_transaction(
                         actions, "append", table.schema(), commit_properties=properties
                     )
             except Exception as error:
                 # What Delta does behind a commit can fail, too. Who repeated it would double rows.
-                position = _position(path, before, name)
+                position = _position(place, before, name)
                 if position is None and not isinstance(error, CommitFailedError):
                     raise
             else:
-                position = _position(path, before, name)
+                position = _position(place, before, name)
                 assert position is not None  # it was committed
         if position is not None:
             with suppress(DeltaError, OSError):  # whatever reads the handle updates it first
                 table.update_incremental()
             return position
-        refresh(table, path)
+        refresh(table, place)
         _require_unchanged(table, transactions, seen)
         time.sleep(pause_seconds)
-    raise not_appended(f"channel {path.name!r}")
+    raise not_appended(f"channel {place.name!r}")
 
 
 def _require_unchanged(
@@ -133,13 +135,13 @@ def _versions(table: DeltaTable, transactions: Sequence[Transaction]) -> list[in
     return [table.transaction_version(each.app_id) for each in transactions]
 
 
-def _position(path: Path, after: int, name: str) -> Position | None:
+def _position(place: Place, after: int, name: str) -> Position | None:
     """Find the commit of a name: others may have committed since."""
     for number in count(after + 1):
-        file = commit_file(path, Position(number))
-        if not file.exists():
+        file = store_at(commit_file(place, Position(number)))
+        if not file.has():
             return None
-        if name in file.read_text(encoding="utf-8", errors="replace"):
+        if name.encode() in file.get():
             return Position(number)
     raise AssertionError("a count has no end")
 

@@ -8,7 +8,7 @@ from streamproof.spark_bindings.names import BatchId, Position
 
 def newest(log: ChannelLog) -> Position:
     """Return the newest position as the directory says, whatever was seen before."""
-    return max([*committed_positions(log.path), log.floor()])
+    return max([*committed_positions(log.place), log.floor()])
 
 
 def is_commit(log: ChannelLog, position: Position, name: str | None) -> bool:

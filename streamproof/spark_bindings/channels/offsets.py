@@ -10,7 +10,6 @@ own, before Spark writes anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
@@ -19,6 +18,7 @@ from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import read_json
+from streamproof.spark_bindings.storage.place import Place
 
 Offset = dict[str, Any]
 DONE_KEY = "rerun"
@@ -65,7 +65,7 @@ def require_own(offset: Offset, channel: str, log: ChannelLog, *, outside: bool)
             "order that it had, such as a.union(b) for b.union(a); or begin with a new checkpoint"
         )
     theirs = offset.get("pipeline")
-    if theirs is None and outside and _is_restored(log.path):
+    if theirs is None and outside and _is_restored(log.place):
         raise WrongCheckpoint(
             f"the checkpoint of a reader of channel {channel!r} does not say whether it is of the "
             f"pipeline {log.pipeline} or of the one that this one was restored from: 0.1.0 wrote "
@@ -89,7 +89,7 @@ def _require_there(position: Position, commit: str | None, channel: str, log: Ch
     if not log.has(position):
         raise ChannelDamaged(
             f"the reader of channel {channel!r} has read up to commit {position}, but the newest "
-            f"in {log.path} is {newest(log)}. The channel has lost commits, and the next rows "
+            f"in {log.place} is {newest(log)}. The channel has lost commits, and the next rows "
             "would take their place and be skipped. Nothing was written. Put the commits back "
             "from a backup, or restore a snapshot"
         )
@@ -97,12 +97,12 @@ def _require_there(position: Position, commit: str | None, channel: str, log: Ch
         found = log.entry(position).commit
         raise ChannelDamaged(
             f"the reader of channel {channel!r} has read up to commit {position}, named {commit}, "
-            f"but the one in {log.path} is named {found}. The channel has lost commits, and "
+            f"but the one in {log.place} is named {found}. The channel has lost commits, and "
             "others took their place: they would be skipped. Nothing was written. Put the lost "
             "ones back from a backup, or restore a snapshot"
         )
 
 
-def _is_restored(channel: Path) -> bool:
-    pipeline = read_json(channel.parents[1] / "pipeline.json") or {}
+def _is_restored(channel: Place) -> bool:
+    pipeline = read_json(channel.parent.parent / "pipeline.json") or {}
     return bool(pipeline.get("origin"))

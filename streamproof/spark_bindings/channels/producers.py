@@ -92,8 +92,9 @@ class Producers:
 
     def _reused(self, producer: str, sequence: int, newest: int, what: str) -> ReusedSequence:
         return ReusedSequence(
-            f"producer {producer!r} appends rows as number {sequence} to channel {self._log.path}, "
-            f"which has seen its number {newest}; but {what}. A bridge with a new checkpoint "
-            "begins to count anew, and its rows would be skipped. Nothing was appended. Make its "
-            f'life a part of its name, such as producer=f"{producer}-{{query.id}}"'
+            f"producer {producer!r} appends rows as number {sequence} to channel "
+            f"{self._log.place}, which has seen its number {newest}; but {what}. A bridge with a "
+            "new checkpoint begins to count anew, and its rows would be skipped. Nothing was "
+            "appended. Make its life a part of its name, such as "
+            f'producer=f"{producer}-{{query.id}}"'
         )

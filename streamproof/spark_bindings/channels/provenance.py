@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -22,6 +21,7 @@ from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json_once
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
+from streamproof.spark_bindings.storage.place import AnyPlace
 
 MADE_KEY = "streamproof.made"
 NOTES_KEPT = 20
@@ -122,13 +122,13 @@ class BatchNotes:
 
     Parameters
     ----------
-    path : their directory
+    place : their directory
     query : whose they are
     kept : how many stay
     """
 
-    def __init__(self, path: Path, query: str, kept: int = NOTES_KEPT) -> None:
-        self._batches, self._query, self.kept = NumberedFiles(path), query, kept
+    def __init__(self, place: AnyPlace, query: str, kept: int = NOTES_KEPT) -> None:
+        self._batches, self._query, self.kept = NumberedFiles(place), query, kept
 
     def write(self, made: Made, position: Position | None, commit: str | None) -> None:
         """Note a batch whose rows are in the output channel. May be repeated.

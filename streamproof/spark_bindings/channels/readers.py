@@ -40,7 +40,7 @@ def reader_of(
     return (
         spark.readStream.format(SOURCE_NAME)
         .schema(spark_schema(channel.schema))
-        .option("path", str(channel.path))
+        .option("path", channel.place.for_spark())
         .option("pipeline", channel.pipeline)
         .option("channel", channel.name)
         .option("commitsMax", str(commits_max))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +19,7 @@ from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.offsets import Offset, offset_at, require_own
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.parquet_files import read_file
+from streamproof.spark_bindings.storage.place import Place
 
 SOURCE_NAME = "streamproof_channel"
 OUTSIDE = "outside"
@@ -31,7 +31,7 @@ COMMITS_MAX = 1000
 class Commits(InputPartition):
     """The whole of one batch's input, in order: one partition, because a channel is a FIFO."""
 
-    files: tuple[str, ...]
+    files: tuple[Place, ...]
 
 
 class ChannelReader(DataSourceStreamReader):
@@ -54,7 +54,8 @@ class ChannelReader(DataSourceStreamReader):
         commits_max: int,
         rows_max: int | None,
     ) -> None:
-        self._path, self._pipeline, self._channel, self._columns = path, pipeline, channel, columns
+        self._place, self._pipeline = Place.of(path), pipeline
+        self._channel, self._columns = channel, columns
         self._commits_max, self._rows_max = commits_max, rows_max
         self._checked: Offset | None = None
 
@@ -84,14 +85,14 @@ class ChannelReader(DataSourceStreamReader):
         log = self._log()
         entries = log.entries(self._own(start), self._own(end))
         there = log.with_rows(entries)
-        files = tuple(str(log.path / file.path) for entry in there for file in entry.files)
+        files = tuple(log.place / file.path for entry in there for file in entry.files)
         return [Commits(files)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read a batch's rows, in a worker process. Spark may repeat it."""
         assert isinstance(partition, Commits)
         for file in partition.files:
-            yield from read_file(Path(file), self._columns)
+            yield from read_file(file, self._columns)
 
     def _end(self, after: Position) -> Position:
         return self._log().batch_end(after, self._commits_max, self._rows_max)
@@ -111,7 +112,7 @@ class ChannelReader(DataSourceStreamReader):
         return offset_at(position, self._channel, self._log())
 
     def _log(self) -> ChannelLog:
-        return ChannelLog(Path(self._path), self._pipeline)
+        return ChannelLog(self._place, self._pipeline)
 
 
 class OutsideReader(ChannelReader, SupportsTriggerAvailableNow):

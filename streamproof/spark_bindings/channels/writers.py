@@ -9,16 +9,15 @@ here looks at a clock.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from streamproof.spark_bindings.errors import ChannelDamaged
 from streamproof.spark_bindings.storage.file_locks import lock, try_lock
 from streamproof.spark_bindings.storage.forks import require_no_fork
-from streamproof.spark_bindings.storage.json_files import opening
+from streamproof.spark_bindings.storage.local_files import close_lock, open_lock
+from streamproof.spark_bindings.storage.place import Place
 
 _LOCK_FILE = "_streamproof_writers.lock"
 _TRIES_MAX = 100
@@ -26,7 +25,7 @@ _PAUSE_SECONDS = 0.02
 
 
 @contextmanager
-def writing(channel: Path) -> Iterator[None]:
+def writing(channel: Place) -> Iterator[None]:
     """Hold the lock of a channel along with its other writers. May be nested.
 
     Raises
@@ -39,11 +38,11 @@ def writing(channel: Path) -> Iterator[None]:
         lock(handle, shared=True)
         yield
     finally:
-        os.close(handle)
+        close_lock(handle)
 
 
 @contextmanager
-def tidying(channel: Path) -> Iterator[bool]:
+def tidying(channel: Place) -> Iterator[bool]:
     """Hold the lock of a channel alone; tell whether it could be had.
 
     Writers go first: where there is always one, or one is frozen, it is for the next time.
@@ -56,13 +55,12 @@ def tidying(channel: Path) -> Iterator[bool]:
     try:
         yield any(_is_alone(handle) for _ in range(_TRIES_MAX))
     finally:
-        os.close(handle)
+        close_lock(handle)
 
 
-def _open(channel: Path) -> int:
+def _open(channel: Place) -> int:
     try:
-        with opening(channel / _LOCK_FILE):
-            return os.open(channel / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+        return open_lock(channel / _LOCK_FILE)
     except FileNotFoundError:
         raise ChannelDamaged(
             f"the channel {channel} is gone: its pipeline was moved or removed while it was in "

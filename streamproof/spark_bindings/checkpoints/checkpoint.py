@@ -8,23 +8,11 @@ while the query goes on: by linking files, without reading them.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from streamproof.disk import (
-    DiskFailed,
-    make_directory,
-    move,
-    sync_directory,
-    sync_files,
-    sync_tree,
-    temporary_sibling,
-)
 from streamproof.spark_bindings.channels.offsets import DONE_KEY, is_offset
 from streamproof.spark_bindings.channels.provenance import as_json
 from streamproof.spark_bindings.errors import (
@@ -34,18 +22,29 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
+from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
-    link_or_copy,
     read_json,
 )
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.state_files import (
     require_as_of,
     require_offsets_before,
     require_sources,
     require_state,
+)
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import (
+    make_directory,
+    make_unsynced,
+    mark_of,
+    sync_below,
+    sync_files,
+    sync_names,
+    write_unsynced,
 )
 
 # 12.zip, 12_<uuid>.changelog, .12_<uuid>.zip.crc, 12.delta, 12.snapshot: state as of batch 11
@@ -58,11 +57,12 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : the directory; Spark creates it when the query first starts
+    place : the directory; Spark creates it when the query first starts
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, place: AnyPlace) -> None:
+        self.place = Place.of(place)
+        self._store = store_at(self.place)
 
     def identity(self) -> str:
         """Give the id of this query's life. A restored query has another one.
@@ -72,10 +72,10 @@ class Checkpoint:
         PurgedCheckpoint : if the query has never started, or the file that says it is gone
         DamagedFile : if it says something else
         """
-        metadata = read_json(self.path / "metadata", id=str)
+        metadata = read_json(self.place / "metadata", id=str)
         if metadata is None:
             raise PurgedCheckpoint(
-                f"the checkpoint {self.path} has no metadata file. The query cannot be told from "
+                f"the checkpoint {self.place} has no metadata file. The query cannot be told from "
                 "others, so its rows could be appended twice. Put the file back, or restore a "
                 "snapshot"
             )
@@ -83,11 +83,11 @@ class Checkpoint:
 
     def is_planned(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has chosen what a batch reads, and still knows it."""
-        return (self.path / "offsets" / str(batch_id)).exists()
+        return self._store.has(f"offsets/{batch_id}")
 
     def is_committed(self, batch_id: BatchId) -> bool:
         """Tell whether Spark has completed a batch: its state files are then final."""
-        return (self.path / "commits" / str(batch_id)).exists()
+        return self._store.has(f"commits/{batch_id}")
 
     def has_reached(self, batch_id: BatchId) -> bool:
         """Tell whether a batch or a later one is completed: its files are final, or purged."""
@@ -110,37 +110,37 @@ class Checkpoint:
         for kind in ("offsets", "commits"):
             for number in self._logged(kind)[-2:]:
                 try:
-                    self._check_log(self.path / kind / str(number))
+                    self._check_log(self.place / f"{kind}/{number}")
                 except DamagedFile as error:
                     if number == max(self._logged(kind)):
                         raise self._cut_off(kind, number) from error
                     raise
         planned, last = self.last_planned(), self.last_committed()
         if planned is not None:
-            require_offsets_before(self.path, planned)
+            require_offsets_before(self.place, planned)
         if last is not None:
-            require_state(self.path, last)
+            require_state(self.place, last)
             if self.is_planned(last):
-                require_sources(self.path, self.offsets(last))
+                require_sources(self.place, self.offsets(last))
 
     def _check_identity(self) -> None:
         try:
-            read_json(self.path / "metadata", id=str)
+            read_json(self.place / "metadata", id=str)
         except DamagedFile as error:
             if self._logged("commits") or len(self._logged("offsets")) > 1:
                 raise
-            crc = self.path / ".metadata.crc"
+            crc = self.place / ".metadata.crc"
             raise DamagedFile(
-                f"{self.path / 'metadata'} is not what was written there, and the query has "
+                f"{self.place / 'metadata'} is not what was written there, and the query has "
                 "completed no batch. Nothing was changed. If the machine lost its power as it was "
-                f"written, nothing was done in its name: then delete {self.path / 'metadata'} and "
+                f"written, nothing was done in its name: then delete {self.place / 'metadata'} and "
                 f"{crc}, and start the query again. Else restore it from a backup"
             ) from error
 
     @staticmethod
-    def _check_log(file: Path) -> None:
+    def _check_log(file: Place) -> None:
         with as_written(file):
-            version, about, *offsets = file.read_text(encoding="utf-8").splitlines()
+            version, about, *offsets = store_at(file).get().decode().splitlines()
             if not version.startswith("v"):
                 raise ValueError("it does not begin as it should")
             # What a source writes is its own business; most write objects.
@@ -148,7 +148,7 @@ class Checkpoint:
                 json.loads(line)
 
     def _cut_off(self, kind: str, number: BatchId) -> DamagedFile:
-        file, crc = self.path / kind / str(number), self.path / kind / f".{number}.crc"
+        file, crc = self.place / f"{kind}/{number}", self.place / f"{kind}/.{number}.crc"
         # `sync_plan` comes before anything that follows from a batch.
         done = "begun" if kind == "offsets" else "completed"
         return DamagedFile(
@@ -160,7 +160,7 @@ class Checkpoint:
 
     def _logged(self, kind: str) -> list[BatchId]:
         """List the batches of which a log has a file, in order; none while a copy is replaced."""
-        return [BatchId(number) for number in NumberedFiles(self.path / kind, "").numbers()]
+        return [BatchId(number) for number in NumberedFiles(self.place / kind, "").numbers()]
 
     def offsets(self, batch_id: BatchId) -> list[Any]:
         """Read what each source of the plan has said at the end of a batch, in the plan's order.
@@ -172,10 +172,11 @@ class Checkpoint:
         PurgedCheckpoint : if Spark has deleted it
         DamagedFile : if it is not what Spark wrote
         """
-        file = self.path / "offsets" / str(batch_id)
         try:
-            with as_written(file):
-                _version, _batch, *lines = file.read_text(encoding="utf-8").splitlines()
+            with as_written(self.place / f"offsets/{batch_id}"):
+                _version, _batch, *lines = (
+                    self._store.get(f"offsets/{batch_id}").decode().splitlines()
+                )
                 return [None if line == "-" else as_json(line) for line in lines]
         except FileNotFoundError:
             raise self._purged(batch_id) from None
@@ -197,7 +198,7 @@ class Checkpoint:
         """
         if batch_id < 0:
             return {}
-        with as_written(self.path / "offsets" / str(batch_id)):
+        with as_written(self.place / f"offsets/{batch_id}"):
             positions = [
                 (ChannelName(offset["channel"]), Position(offset["position"]))
                 for offset in self.offsets(batch_id)
@@ -208,7 +209,7 @@ class Checkpoint:
             # One source that the plan uses in two places has two lines, which are always equal.
             if found.setdefault(channel, position) != position:
                 raise WrongWiring(
-                    f"the plan reads channel {channel!r} through two sources ({self.path}). They "
+                    f"the plan reads channel {channel!r} through two sources ({self.place}). They "
                     "advance apart, so no batch is at one position of it. Read it once, and use "
                     "the same DataFrame in both places"
                 )
@@ -228,12 +229,12 @@ class Checkpoint:
         newest, last = str(batch_id), str(batch_id - 1)
         # With the last commit, so that no more than one batch is ever without.
         logs = (("offsets", newest), ("commits", last))
-        names = [Path(kind, name) for kind, name in logs]
-        names += [Path(kind, f".{name}.crc") for kind, name in logs]
-        names += [Path("metadata"), Path(".metadata.crc")]
-        there = [file for file in map(self.path.joinpath, names) if file.exists()]
-        make_directory(self.path)  # which Spark has made; its name may be lost, too
-        sync_files([*there, self.path])
+        names = [f"{kind}/{name}" for kind, name in logs]
+        names += [f"{kind}/.{name}.crc" for kind, name in logs]
+        names += ["metadata", ".metadata.crc"]
+        there = [self.place / name for name in names if self._store.has(name)]
+        make_directory(self.place)  # which Spark has made; its name may be lost, too
+        sync_files([*there, self.place])
 
     def acknowledged(self, channel: ChannelName) -> Position:
         """Give up to where a restart need not read again: it goes on behind the last batch."""
@@ -245,7 +246,7 @@ class Checkpoint:
         except PurgedCheckpoint:
             return Position(0)  # the copy is just replaced
 
-    def copy_as_of(self, batch_id: BatchId, target: Path) -> None:
+    def copy_as_of(self, batch_id: BatchId, target: Place) -> None:
         """Link or copy what a restart right after a batch needs. May be repeated.
 
         Called by the collector's thread while the query runs on, once Spark has committed the
@@ -256,96 +257,92 @@ class Checkpoint:
         PurgedCheckpoint : if Spark has deleted files of this batch
         LostFiles : if state that the batch has written is not there
         """
-        if target.exists():
+        if store_at(target).has():
             return
         for _ in range(_LINK_ATTEMPTS_MAX):
-            temporary = temporary_sibling(target)
-            try:
-                self._link(batch_id, temporary)
-                require_as_of(temporary, batch_id)
-            except DiskFailed:
-                shutil.rmtree(temporary, ignore_errors=True)
-                raise
-            except LostFiles:
-                shutil.rmtree(temporary, ignore_errors=True)
-                # In the words of the checkpoint, unless it was replaced meanwhile.
-                require_as_of(self.path, batch_id)
-                continue
-            except FileNotFoundError:
-                # Spark deleted a file between listing and linking. An old one is not needed and
-                # will not be listed again; one of this batch's is found missing below.
-                shutil.rmtree(temporary, ignore_errors=True)
-                if not self._retained(batch_id):
-                    raise self._purged(batch_id) from None
-                continue
-            reached(Failpoint.CHECKPOINT_LINKED, self.path.parent.name)
-            try:
-                sync_tree(temporary)  # a crash must not leave a part of it under its name
-                move(temporary, target)
-            except OSError:
-                shutil.rmtree(temporary, ignore_errors=True)
-                if not target.exists():  # else another driver's collector was faster
-                    raise
-            sync_directory(target.parent)
-            return
+            with building(target) as build:
+                if self._has_linked(batch_id, build.place):
+                    reached(Failpoint.CHECKPOINT_LINKED, self.place.parent.name)
+                    sync_below(build.place)  # a crash must not leave a part under its name
+                    if not build.name():  # another driver's collector was faster
+                        sync_names(target.parent)
+                    return
         raise self._purged(batch_id)
 
-    def _link(self, batch_id: BatchId, target: Path) -> None:
+    def _has_linked(self, batch_id: BatchId, target: Place) -> bool:
+        """Link what a copy needs; report whether it is all there, or has to be tried again."""
+        try:
+            self._link(batch_id, target)
+            require_as_of(target, batch_id)
+        except LostFiles:
+            # In the words of the checkpoint, unless it was replaced meanwhile.
+            require_as_of(self.place, batch_id)
+            return False
+        except FileNotFoundError:
+            # Spark deleted a file between listing and linking. An old one is not needed and
+            # will not be listed again; one of this batch's is found missing below.
+            if not self._retained(batch_id):
+                raise self._purged(batch_id) from None
+            return False
+        return True
+
+    def _link(self, batch_id: BatchId, target: Place) -> None:
         if not self._retained(batch_id):
             raise FileNotFoundError(batch_id)
-        before = self.path.stat().st_ino
-        for relative in self._files_as_of(batch_id):
-            link_or_copy(self.path / relative, target / relative)
+        before = mark_of(self.place)
+        for key in self._files_as_of(batch_id):
+            self._store.copy(key, target / key)
         # A copy's checkpoint may be replaced by its twin's meanwhile: a mixture of two is none.
-        if self.path.stat().st_ino != before:
-            raise FileNotFoundError(self.path)
+        if mark_of(self.place) != before:
+            raise FileNotFoundError(self.place)
 
     def _retained(self, batch_id: BatchId) -> bool:
-        log = (self.path / kind / str(batch_id) for kind in ("offsets", "commits"))
-        return all(file.exists() for file in log)
+        return all(self._store.has(f"{kind}/{batch_id}") for kind in ("offsets", "commits"))
 
-    def _files_as_of(self, batch_id: BatchId) -> Iterator[Path]:
+    def _files_as_of(self, batch_id: BatchId) -> Iterator[str]:
         """List the files of a checkpoint that ends with a batch, relative to it.
 
         Spark looks at the batch before the last one too when it starts. Of the state, every file
         up to the batch's version is taken, since changelogs build on older snapshots.
         """
-        yield Path("metadata")
+        yield "metadata"
         for kind in ("offsets", "commits"):
             for number in (batch_id - 1, batch_id):
                 for name in (str(number), f".{number}.crc"):
-                    if (self.path / kind / name).exists():
-                        yield Path(kind, name)
+                    if self._store.has(f"{kind}/{name}"):
+                        yield f"{kind}/{name}"
         for folder in ("state", "sources"):
-            for directory, _, names in os.walk(self.path / folder):
-                for name in sorted(names):
-                    relative = Path(directory, name).relative_to(self.path)
-                    if _belongs(relative, batch_id):
-                        yield relative
+            yield from (key for key in self._store.walk(folder) if _belongs(key, batch_id))
 
     def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
         return PurgedCheckpoint(
-            f"checkpoint {self.path} no longer has batch {batch_id}. Spark keeps the last "
+            f"checkpoint {self.place} no longer has batch {batch_id}. Spark keeps the last "
             "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is "
             "gone. Raise that setting, or take another snapshot"
         )
 
 
-def _belongs(file: Path, batch_id: BatchId) -> bool:
+def _belongs(key: str, batch_id: BatchId) -> bool:
     """Tell whether a state file is part of the state as of a batch."""
-    if file.name.endswith(".tmp"):
+    *folders, name = key.split("/")
+    if name.endswith(".tmp"):
         return False
-    if "_metadata" in file.parts:  # written by the batch that the operator changed in
-        number = file.name.lstrip(".").removesuffix(".crc")
+    if "_metadata" in folders:  # written by the batch that the operator changed in
+        number = name.lstrip(".").removesuffix(".crc")
         return not number.isdigit() or int(number) <= batch_id
-    if "_stateSchema" in file.parts:
+    if "_stateSchema" in folders:
         return True
-    version = _STATE_FILE.fullmatch(file.name)
+    version = _STATE_FILE.fullmatch(name)
     # A newer version would be taken for the state of a batch that this life never ran.
     return version is None or int(version.group(1)) <= batch_id + 1
 
 
-def begin_new_life(copy: Path, target: Path, pipeline: str | None = None) -> str:
+def has_begun(checkpoint: Place) -> bool:
+    """Report whether a query has started in a checkpoint: Spark has given it an id."""
+    return store_at(checkpoint).has("metadata")
+
+
+def begin_new_life(copy: Place, target: Place, pipeline: str | None = None) -> str:
     """Make a checkpoint to start a restored query from, with an id of its own; give the id.
 
     With the old id, sinks would take the batches that it runs again for repetitions and skip them,
@@ -357,25 +354,24 @@ def begin_new_life(copy: Path, target: Path, pipeline: str | None = None) -> str
     target : must not exist
     pipeline : id of the pipeline that the query is of; None leaves the offsets as they are
     """
-    for directory, _, names in os.walk(copy):
-        for name in names:
-            file = Path(directory, name)
-            relative = file.relative_to(copy)
-            if relative.parent == Path("offsets") and pipeline is not None:
-                if name.isdigit():  # else it is a checksum of what is written anew
-                    _rename_pipeline(file, target / relative, pipeline)
-            elif relative.name not in ("metadata", ".metadata.crc") or relative.parent != Path("."):
-                link_or_copy(file, target / relative)
+    made = store_at(copy)
+    for key in made.walk():
+        folder, _, name = key.rpartition("/")
+        if folder == "offsets" and pipeline is not None:
+            if name.isdigit():  # else it is a checksum of what is written anew
+                _rename_pipeline(copy / key, target / key, pipeline)
+        elif key not in ("metadata", ".metadata.crc"):
+            made.copy(key, target / key)
     identity = str(uuid.uuid4())
-    target.mkdir(parents=True, exist_ok=True)
-    (target / "metadata").write_text(json.dumps({"id": identity}), encoding="utf-8")
+    make_unsynced(target)
+    write_unsynced(target / "metadata", json.dumps({"id": identity}))
     return identity
 
 
-def _rename_pipeline(file: Path, target: Path, pipeline: str) -> None:
+def _rename_pipeline(file: Place, target: Place, pipeline: str) -> None:
     """Write a batch's offsets anew, as those of another pipeline."""
     with as_written(file):
-        version, about, *lines = file.read_text(encoding="utf-8").splitlines()
+        version, about, *lines = store_at(file).get().decode().splitlines()
         offsets = [as_json(line) for line in lines]
     for offset in filter(is_offset, offsets):
         offset["pipeline"] = pipeline
@@ -384,5 +380,5 @@ def _rename_pipeline(file: Path, target: Path, pipeline: str) -> None:
         json.dumps(offset) if is_offset(offset) else line
         for line, offset in zip(lines, offsets, strict=True)
     ]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text("\n".join([version, about, *renamed]), encoding="utf-8")
+    make_unsynced(target.parent)
+    write_unsynced(target, "\n".join([version, about, *renamed]))

@@ -7,12 +7,13 @@ batch of the wrong inputs, and will plan no other in its place.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from streamproof.spark_bindings.checkpoints.checkpoint import has_begun
 from streamproof.spark_bindings.durations import shown
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 
 LASTING = "streamproof.lasting"
 """Key of a column's metadata: what may not change in the life of a checkpoint."""
@@ -37,7 +38,7 @@ def check_lasting(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         )
 
 
-def check_written(checkpoint: Path, now: Mapping[str, Any]) -> None:
+def check_written(checkpoint: Place, now: Mapping[str, Any]) -> None:
     """Check what a checkpoint was written with, if a query has started in it.
 
     Raises
@@ -46,13 +47,13 @@ def check_written(checkpoint: Path, now: Mapping[str, Any]) -> None:
     DamagedFile : if the note of it says nothing that can be read
     """
     before = read_json(checkpoint / _NOTE)  # absent, or empty, where an older version wrote it
-    if before and (checkpoint / "metadata").exists():
+    if before and has_begun(checkpoint):
         check_lasting(before, now)
 
 
-def note_lasting(checkpoint: Path, now: Mapping[str, Any]) -> None:
+def note_lasting(checkpoint: Place, now: Mapping[str, Any]) -> None:
     """Note what a checkpoint will be written with, if no query has started in it."""
-    if not (checkpoint / "metadata").exists():
+    if not has_begun(checkpoint):
         write_json(checkpoint / _NOTE, dict(now))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
@@ -19,6 +18,7 @@ from streamproof.spark_bindings.checkpoints.fixed_settings import check_lasting
 from streamproof.spark_bindings.checkpoints.stateful import Lasting
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 
 INPUTS_FILE = "inputs.json"
 """In a query's directory, or a pair's: what its inputs read, and how its merges are set."""
@@ -36,7 +36,7 @@ class InputsNote:
     file, query : where it is, and whose it is, for messages
     """
 
-    def __init__(self, file: Path, query: str) -> None:
+    def __init__(self, file: Place, query: str) -> None:
         self._file, self._query = file, query
 
     def check(self, lasting: Lasting, checkpoint: Checkpoint) -> None:
@@ -65,12 +65,12 @@ class InputsNote:
         if part is None:
             return
         raise WrongCheckpoint(
-            f"{self._query} reads {_told(now, before, part)}, but the checkpoint {checkpoint.path} "
-            f"was written when it read {_told(before, now, part)}. Spark goes on with each input "
-            "where the one in its place was, so rows would be lost, or be taken for those of "
-            "another input. Nothing was written. Give each input what it read before. If a source "
-            "has moved and has the same rows, let its old name lead there, such as by a link; or "
-            f"delete {self._file}"
+            f"{self._query} reads {_told(now, before, part)}, but the checkpoint "
+            f"{checkpoint.place} was written when it read {_told(before, now, part)}. Spark goes "
+            "on with each input where the one in its place was, so rows would be lost, or be taken "
+            "for those of another input. Nothing was written. Give each input what it read before. "
+            "If a source has moved and has the same rows, let its old name lead there, such as by "
+            f"a link; or delete {self._file}"
         )
 
     def write(self, lasting: Lasting) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 
@@ -20,6 +19,7 @@ from streamproof.spark_bindings.channels.source import OUTSIDE
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.storage.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PlannedSource:
     outside : its query is not one of the pipeline
     """
 
-    path: Path
+    place: Place
     pipeline: str
     channel: str
     outside: bool
@@ -44,7 +44,7 @@ def planned_sources(frame: DataFrame) -> list[PlannedSource | None]:
         None
         if source is None
         else PlannedSource(
-            Path(source["path"]),
+            Place.of(source["path"]),
             source["pipeline"],
             source["channel"],
             outside=source["reader"] == OUTSIDE,
@@ -83,7 +83,7 @@ def _check_offsets(
         names = [source.channel if source else "no channel" for source in sources]
         raise WrongCheckpoint(
             f"the plan has {len(sources)} inputs ({', '.join(names)}), but the checkpoint "
-            f"{checkpoint.path} was written with {len(offsets)}: {offsets}. Spark knows inputs by "
+            f"{checkpoint.place} was written with {len(offsets)}: {offsets}. Spark knows inputs by "
             "their order alone, so rows would be lost or doubled. Nothing was written. Give the "
             "plan the inputs that it had, or begin with a new checkpoint"
         )
@@ -91,13 +91,13 @@ def _check_offsets(
         if source is None:
             if is_offset(offset):
                 raise WrongCheckpoint(
-                    f"the checkpoint {checkpoint.path} has {offset} for an input that reads no "
+                    f"the checkpoint {checkpoint.place} has {offset} for an input that reads no "
                     "channel. Spark knows inputs by their order alone, and it has changed. "
                     "Nothing was written. Give the plan its inputs in the order that it had"
                 )
             continue
         if offset is None:
             continue
-        log = ChannelLog(source.path, source.pipeline)
+        log = ChannelLog(source.place, source.pipeline)
         position = require_own(offset, source.channel, log, outside=source.outside)
         require_unbroken(log, position)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql.types import StructType
@@ -34,6 +33,8 @@ from streamproof.spark_bindings.storage.json_files import (
     write_json,
     write_json_once,
 )
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 RERUN_SOURCE_NAME = "streamproof_rerun"
 RERUN_FILE = "rerun.json"
@@ -43,7 +44,7 @@ Counts = Mapping[ChannelName, int]
 
 
 def write_rerun(
-    query: Path,
+    query: Place,
     received: Mapping[ChannelName, Position],
     ends: Sequence[Counts],
     writers: Mapping[ChannelName, QueryName | None],
@@ -70,7 +71,7 @@ class Rerun:
     pipeline : its id
     """
 
-    def __init__(self, query: Path, pipeline: str) -> None:
+    def __init__(self, query: Place, pipeline: str) -> None:
         self._query, self._pipeline = query, pipeline
         self._checkpoint = Checkpoint(query / "checkpoint")
         file = query / RERUN_FILE
@@ -80,7 +81,7 @@ class Rerun:
             self._received: dict[ChannelName, Position] = said["received"]
             self._ends: list[Counts] = said["ends"]
             self._writers: dict[ChannelName, QueryName | None] = said["writers"]
-        channels = query.parents[1] / "channels"
+        channels = query.parent.parent / "channels"
         self._logs = {name: ChannelLog(channels / name, pipeline) for name in self._writers}
         self._messages: dict[ChannelName, list[Position]] = {name: [] for name in self._writers}
         self._together = self._all_together()
@@ -166,7 +167,7 @@ class RerunReader(ChannelReader):
 
     def __init__(self, *, rerun: str, run: str, **channel: Any) -> None:
         super().__init__(**channel)
-        self._query, self._run, self._round = Path(rerun), run, 0
+        self._query, self._run, self._round = Place.of(rerun), run, 0
         self._rerun: Rerun | None = None
         self._is_over, self._done = False, 0
 
@@ -214,10 +215,10 @@ class RerunReader(ChannelReader):
             write_json_once(self._decision(together.start), value)
             before = self._rerun.before(together)
             if before is not None:
-                self._decision(before.start).unlink(missing_ok=True)
+                store_at(self._decision(before.start)).delete()
 
-    def _decision(self, number: int) -> Path:
-        return self._query / "rerun" / f"{self._run}.{number}.json"
+    def _decision(self, number: int) -> Place:
+        return self._query / f"rerun/{self._run}.{number}.json"
 
 
 class RerunSource(ChannelSource):

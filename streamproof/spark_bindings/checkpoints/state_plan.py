@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from textwrap import shorten
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
@@ -23,6 +22,7 @@ from streamproof.spark_bindings.checkpoints.meaning import ANSI, LEGACY
 from streamproof.spark_bindings.checkpoints.stateful import Lasting
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 
 STATE_PLAN_FILE = "state_plan.json"
 """In a query's directory, or a copy's: the stateful operators that its state is of."""
@@ -31,7 +31,7 @@ TOLD_MAX = 300
 """Characters that are told of an operator, at most."""
 
 
-def check_state_plan(query: str, place: Path, plan: Lasting, checkpoint: Checkpoint) -> None:
+def check_state_plan(query: str, place: Place, plan: Lasting, checkpoint: Checkpoint) -> None:
     """Compare a plan's stateful operators with those that the state is of; note them.
 
     What the note of an older version leaves out is taken to be the same.
@@ -58,7 +58,7 @@ def check_state_plan(query: str, place: Path, plan: Lasting, checkpoint: Checkpo
         if [state for state, _ in old] != [state for state, _ in new] or is_permuted:
             raise WrongCheckpoint(
                 f"the plan of query {query!r} keeps state in {_in_words(now)}, but the state "
-                f"in {checkpoint.path} is of {_in_words(stored)}. Spark knows states "
+                f"in {checkpoint.place} is of {_in_words(stored)}. Spark knows states "
                 "by their order alone, so rows would be lost, or counted wrongly. Nothing was "
                 "written. Give the plan the operators that it had; or, if the state means the "
                 f"same in both, delete {file}"
@@ -71,13 +71,13 @@ def check_state_plan(query: str, place: Path, plan: Lasting, checkpoint: Checkpo
     write_json(file, {"stateful": now, **noted, "output_mode": plan.output_mode})
 
 
-def notes_several_watermarks(place: Path) -> bool:
+def notes_several_watermarks(place: Place) -> bool:
     """Tell whether a query, as it ran last, has state and several watermarks."""
     note = read_json(place / STATE_PLAN_FILE) or {}
     return bool(note.get("stateful")) and len(note.get("watermarks") or []) > 1
 
 
-def _require_watermarks(query: str, file: Path, was: Sequence[str], now: Sequence[str]) -> None:
+def _require_watermarks(query: str, file: Place, was: Sequence[str], now: Sequence[str]) -> None:
     if was and list(was) != list(now):  # one that comes to a plan without begins at nothing
         raise WrongCheckpoint(
             f"the plan of query {query!r} has {_marks(now)}, but its state was written with "
@@ -88,7 +88,7 @@ def _require_watermarks(query: str, file: Path, was: Sequence[str], now: Sequenc
         )
 
 
-def _require_output_mode(query: str, file: Path, was: str | None, now: str) -> None:
+def _require_output_mode(query: str, file: Place, was: str | None, now: str) -> None:
     if was and was != now:
         raise WrongCheckpoint(
             f"query {query!r} has output_mode={now!r}, but its state was written with "
@@ -101,7 +101,7 @@ def _require_output_mode(query: str, file: Path, was: str | None, now: str) -> N
 
 def _require_settings(
     query: str,
-    file: Path,
+    file: Place,
     noted: Mapping[str, str] | None,
     settings: Mapping[str, str],
     checkpoint: Checkpoint,
@@ -116,7 +116,7 @@ def _require_settings(
         told = ", ".join(f"{name} is {now[name]}, and was {was[name]}" for name in changed)
         raise WrongCheckpoint(
             f"the session has other settings than the one in which query {query!r} wrote its state "
-            f"in {checkpoint.path}: {told}. The same expressions would give other keys or values, "
+            f"in {checkpoint.place}: {told}. The same expressions would give other keys or values, "
             "so rows would be lost, or counted wrongly. Nothing was written. Set "
             f"{', '.join(_as_set(name, was[name]) for name in changed)} before the start; or, if "
             f"the state means the same in both, delete {file}"

@@ -7,11 +7,12 @@ between. Its next life knows the watermark, but looks for what it closes in its 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.json_files import as_written
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 
 def closes_later(checkpoint: Checkpoint, batch: BatchId) -> bool:
@@ -21,11 +22,11 @@ def closes_later(checkpoint: Checkpoint, batch: BatchId) -> bool:
     ------
     DamagedFile : if Spark's files do not say so
     """
-    ran_with = _told(checkpoint.path / "offsets" / str(batch), "batchWatermarkMs")
-    return _told(checkpoint.path / "commits" / str(batch), "nextBatchWatermarkMs") > ran_with
+    ran_with = _told(checkpoint.place / f"offsets/{batch}", "batchWatermarkMs")
+    return _told(checkpoint.place / f"commits/{batch}", "nextBatchWatermarkMs") > ran_with
 
 
-def _told(file: Path, name: str) -> int:
+def _told(file: Place, name: str) -> int:
     with as_written(file):
-        _, about, *_ = file.read_text(encoding="utf-8").splitlines()
+        _, about, *_ = store_at(file).get().decode().splitlines()
         return int(json.loads(about).get(name, 0))

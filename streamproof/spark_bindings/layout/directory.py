@@ -13,33 +13,23 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from streamproof.disk import (
-    DiskFailed,
-    explained,
-    make_directory,
-    move,
-    sync_directory,
-    sync_tree,
-    temporary_sibling,
-)
+from streamproof.disk import DiskFailed, explained
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty, WrongArgument
-from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.layout.wiring import Wiring
-from streamproof.spark_bindings.names import ChannelName, PairName, QueryName, query_of
+from streamproof.spark_bindings.names import ChannelName, PairId, PairName, QueryName
+from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.formats import (
     FORMAT,
     FORMAT_KEY,
@@ -50,6 +40,14 @@ from streamproof.spark_bindings.storage.json_files import (
     as_written,
     read_json,
     write_json,
+)
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import (
+    is_directory,
+    make_directory,
+    make_unsynced,
+    sync_below,
 )
 
 
@@ -62,12 +60,12 @@ class PipelineDirectory:
     id : of this pipeline; a restored one has its own, so that it is not taken for the original
     """
 
-    path: Path
+    place: Place
     id: str
     wiring: Wiring
 
     @staticmethod
-    def open(path: Path) -> PipelineDirectory:
+    def open(where: AnyPlace) -> PipelineDirectory:
         """Read what a directory says of itself. Needs no Spark.
 
         Raises
@@ -76,21 +74,22 @@ class PipelineDirectory:
         UnknownFormat : if it is of a later format
         DamagedFile : if its pipeline.json does not say what it is made of
         """
-        said = read_json(path / "pipeline.json") or {}
+        place = Place.of(where)
+        said = read_json(place / "pipeline.json") or {}
         # Its old place, where 0.1.0 looks too.
-        format_of({FORMAT_KEY: said.get("format", FORMAT_OF_0_1_0)}, f"the pipeline {path}")
-        stored = read_json(path / "pipeline.json", format=object, id=str, wiring=dict)
+        format_of({FORMAT_KEY: said.get("format", FORMAT_OF_0_1_0)}, f"the pipeline {place}")
+        stored = read_json(place / "pipeline.json", format=object, id=str, wiring=dict)
         if stored is None:
-            what = "is not a pipeline" if path.exists() else "does not exist"
+            what = "is not a pipeline" if store_at(place).has() else "does not exist"
             raise NotAPipeline(
-                f"{path} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
+                f"{place} {what}: it has no pipeline.json. Nothing in it was touched. Give the "
                 "directory that Pipeline(...) was given, or an empty one to create a pipeline in"
             )
-        with as_written(path / "pipeline.json"):
-            return PipelineDirectory(path, stored["id"], Wiring.from_json(stored["wiring"]))
+        with as_written(place / "pipeline.json"):
+            return PipelineDirectory(place, stored["id"], Wiring.from_json(stored["wiring"]))
 
     @staticmethod
-    def at(path: Path | str) -> PipelineDirectory:
+    def at(where: AnyPlace) -> PipelineDirectory:
         """Read what a directory that a user names says of itself.
 
         Raises
@@ -98,57 +97,80 @@ class PipelineDirectory:
         WrongArgument : if it is a URL
         NotAPipeline, DamagedFile : as `open`
         """
-        return PipelineDirectory.open(local_directory("a pipeline", path))
+        return PipelineDirectory.open(named_place("a pipeline", where))
 
     @staticmethod
-    def is_free(path: Path) -> bool:
-        """Tell whether a pipeline can be made at a path: it is absent, or an empty directory."""
-        with _can_be_made(path):
-            return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    def is_free(place: Place) -> bool:
+        """Tell whether a pipeline can be made at a place: it is absent, or an empty directory."""
+        with _can_be_made(place):
+            store = store_at(place)
+            return not store.has() or (is_directory(place) and not store.list())
 
     @staticmethod
-    def create(path: Path, wiring: Wiring, schemas: Mapping[ChannelName, pa.Schema]) -> None:
+    def create(place: Place, wiring: Wiring, schemas: Mapping[ChannelName, pa.Schema]) -> None:
         """Make a pipeline with empty channels; after a crash it is there whole, or not at all."""
-        with build_up(path, wiring, {}, new_identity()) as place:
+        with build_up(place, wiring, {}, new_identity()) as made:
             for channel, schema in schemas.items():
-                Channel.create(place / "channels" / channel, schema)
+                Channel.create(made / "channels" / channel, schema)
 
-    def channel_path(self, channel: ChannelName) -> Path:
-        """Name the directory of a channel."""
-        return self.path / "channels" / channel
+    def channel_place(self, channel: ChannelName) -> Place:
+        """Return the place of a channel."""
+        return self.place / "channels" / channel
 
-    def query_path(self, query: QueryName) -> Path:
-        """Name the directory of a query."""
-        return self.path / "queries" / query
+    def query_place(self, query: QueryName) -> Place:
+        """Return the place of a query."""
+        return self.place / "queries" / query
 
-    def pair_paths(self, query: QueryName) -> list[Path]:
+    def pair_places(self, query: QueryName) -> list[Place]:
         """List the directories of the pairs that a query has run as: they have an order log."""
-        places = (self.path / "queries").glob(f"{query}*")
-        named = (place for place in places if query_of(PairName(place.name)) == query)
-        return sorted(place for place in named if (place / "order").is_dir())
+        queries = self.place / "queries"
+        names = map(PairName, store_at(queries).list())
+        named = (name for name in names if PairId.of(name).query == query)
+        return [queries / name for name in named if is_directory(queries / name / "order")]
 
     def log(self, channel: ChannelName) -> ChannelLog:
         """Give the commits of a channel."""
-        return ChannelLog(self.channel_path(channel), self.id)
+        return ChannelLog(self.channel_place(channel), self.id)
 
     def checkpoint(self, query: QueryName) -> Checkpoint:
         """Give the checkpoint of a query."""
-        return Checkpoint(self.query_path(query) / "checkpoint")
+        return Checkpoint(self.query_place(query) / "checkpoint")
 
     @property
-    def shared(self) -> tuple[Path, ...]:
+    def shared(self) -> tuple[Place, ...]:
         """The directories that the driver and the executors write to."""
-        return self.path / "channels", self.path / "queries"
+        return self.place / "channels", self.place / "queries"
 
     @property
-    def feeds(self) -> Path:
+    def feeds(self) -> Place:
         """The directory of what the feeds record."""
-        return self.path / "feeds"
+        return self.place / "feeds"
 
     @property
     def snapshots(self) -> SnapshotFiles:
         """The snapshots of this pipeline."""
-        return SnapshotFiles(self.path / "snapshots")
+        return SnapshotFiles(self.place / "snapshots")
+
+
+def named_place(whose: str, where: object) -> Place:
+    """Return the place of a directory that a job names; nothing is created.
+
+    Parameters
+    ----------
+    whose, where : for messages, such as ``a pipeline``, and what the job gave
+
+    Raises
+    ------
+    WrongArgument : if it is a URL, or cannot be a directory of this machine
+    """
+    said = f"{whose} was given the path {where!r}"
+    place = Place.given(said, where)
+    if found := place.misread_by_delta:
+        raise WrongArgument(
+            f"{said}, which is {str(place)!r}. Delta writes places as URLs, and would misread "
+            f"{found!r}. Nothing was created. Choose another name"
+        )
+    return place
 
 
 def new_identity() -> str:
@@ -157,8 +179,8 @@ def new_identity() -> str:
 
 
 @contextmanager
-def _can_be_made(path: Path) -> Iterator[None]:
-    """Refuse a path at which the system makes no directory.
+def _can_be_made(place: Place) -> Iterator[None]:
+    """Refuse a place at which the system makes no directory.
 
     Raises
     ------
@@ -170,53 +192,43 @@ def _can_be_made(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise WrongArgument(
-            f"{path} cannot be a pipeline's directory: {error.strerror} ({error.filename}). "
+            f"{place} cannot be a pipeline's directory: {error.strerror} ({error.filename}). "
             "Nothing was made. Name a directory that is there, or that can be made"
         ) from error
 
 
 @contextmanager
 def build_up(
-    path: Path, wiring: Wiring, origin: Mapping[str, Any], identity: str
-) -> Iterator[Path]:
-    """Give a hidden place to build a pipeline in; it is moved to `path` when all went well.
+    place: Place, wiring: Wiring, origin: Mapping[str, Any], identity: str
+) -> Iterator[Place]:
+    """Give a hidden place to build a pipeline in; it gets its name when all went well.
 
     Parameters
     ----------
-    path : where the pipeline is to be
+    place : where the pipeline is to be
     wiring : its channels and queries
     origin : what pipeline.json is to say of where it came from
     identity : its own id
 
     Raises
     ------
-    TargetNotEmpty : if there is something at `path`
+    TargetNotEmpty : if there is something at `place`
     """
     refused = TargetNotEmpty(
-        f"{path} is not empty. A pipeline is made whole in a new place, and nothing is "
+        f"{place} is not empty. A pipeline is made whole in a new place, and nothing is "
         "overwritten. Name a directory that does not exist yet"
     )
-    if not PipelineDirectory.is_free(path):
+    if not PipelineDirectory.is_free(place):
         raise refused
-    with _can_be_made(path):
-        make_directory(path.parent)
-    temporary = temporary_sibling(path)
-    try:
-        with explained(path, "Nothing was made"):
-            (temporary / "channels").mkdir(parents=True)
-            yield temporary
+    with _can_be_made(place):
+        make_directory(place.parent)
+    with building(place) as build:
+        with explained(place, "Nothing was made"):
+            make_unsynced(build.place / "channels")
+            yield build.place
         stored = {"format": FORMAT, "id": identity, "wiring": wiring.to_json()}
-        write_json(temporary / "pipeline.json", {**stored, "origin": dict(origin)})
-        sync_tree(temporary)  # before it has its name: a part of a pipeline is none
-        try:
-            with explained(path, "Nothing was made"):
-                move(temporary, path)  # onto nothing, or onto an empty directory
-                sync_directory(path.parent)
-        except DiskFailed:
-            if not temporary.exists():  # it has its name already: so that the call may be repeated
-                move(path, temporary)
-            raise
-        except OSError as error:
-            raise refused from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        write_json(build.place / "pipeline.json", {**stored, "origin": dict(origin)})
+        sync_below(build.place)  # before it has its name: a part of a pipeline is none
+        with explained(place, "Nothing was made"):
+            if not build.name(is_unseen=True):  # onto nothing, or onto an empty directory
+                raise refused

@@ -7,32 +7,31 @@ it is of an incarnation that was replaced (mutant `flux/stale-ack` of `streampro
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 
 _NAME = "incarnation.json"  # beside a checkpoint: the copy's; in a checkpoint: whose it is
 
 
 def present(checkpoint: Checkpoint) -> int:
     """Give the incarnation of the copy that a checkpoint is of."""
-    return _read(checkpoint.path.parent)
+    return _read(checkpoint.place.parent)
 
 
 def of_checkpoint(checkpoint: Checkpoint) -> int:
     """Give the incarnation that a checkpoint was made for."""
-    return _read(checkpoint.path)
+    return _read(checkpoint.place)
 
 
 def supersede(checkpoint: Checkpoint) -> int:
     """Begin a new incarnation of a copy, and give it: its checkpoint acknowledges nothing more."""
     number = max(present(checkpoint), of_checkpoint(checkpoint)) + 1
-    _write(checkpoint.path.parent, number)
+    _write(checkpoint.place.parent, number)
     return number
 
 
-def sign(place: Path, number: int) -> None:
+def sign(place: Place, number: int) -> None:
     """Say in a new checkpoint which incarnation it is made for."""
     _write(place, number)
 
@@ -41,13 +40,13 @@ def keep(checkpoint: Checkpoint) -> None:
     """Let a copy go on in its checkpoint, also if it was to be replaced."""
     number = of_checkpoint(checkpoint)
     if present(checkpoint) != number:
-        _write(checkpoint.path.parent, number)
+        _write(checkpoint.place.parent, number)
 
 
-def _read(place: Path) -> int:
+def _read(place: Place) -> int:
     stored = read_json(place / _NAME, number=int)
     return 0 if stored is None else int(stored["number"])
 
 
-def _write(place: Path, number: int) -> None:
+def _write(place: Place, number: int) -> None:
     write_json(place / _NAME, {"number": number})

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from streamproof.disk import sync_directory
 from streamproof.spark_bindings.names import ChannelName, Position, SnapshotId, Turn
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
-    link_or_copy,
     read_json,
     write_json,
 )
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.parquet_files import Written
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import sync_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,19 @@ class OutputBuffer:
 
     Parameters
     ----------
-    path : directory of a small file for each
+    place : directory of a small file for each
     channel : directory of the output channel
     """
 
-    def __init__(self, path: Path, channel: Path) -> None:
-        self._turns, self._channel = NumberedFiles(path), channel
+    def __init__(self, place: Place, channel: Place) -> None:
+        self._turns, self._channel = NumberedFiles(place), channel
+        self._files = store_at(channel)
 
     def keep(self, output: Output) -> None:
         """Write down an output whose files are written. May be repeated."""
         files = [list(file) for file in output.files]
         if files:
-            sync_directory(self._channel)  # before something counts on them
+            sync_names(self._channel)  # before something counts on them
         stored = {
             "files": files,
             "digest": output.digest,
@@ -97,7 +98,7 @@ class OutputBuffer:
         """Delete the files of an output, without those that were delivered."""
         for file in output.files:
             if file.path not in set(delivered):
-                (self._channel / file.path).unlink(missing_ok=True)
+                self._files.delete(file.path)
 
     def copy_to(self, target: OutputBuffer, until: Turn, prefix: str) -> None:
         """Give a new copy what this one keeps of the turns before `until`, under other names.
@@ -116,7 +117,7 @@ class OutputBuffer:
             files = [file._replace(path=f"{prefix}-{file.path}") for file in output.files]
             try:
                 for file, copied in zip(output.files, files, strict=True):
-                    link_or_copy(self._channel / file.path, self._channel / copied.path)
+                    self._files.copy(file.path, self._channel / copied.path)
             except FileNotFoundError:
                 continue
             except FileExistsError:

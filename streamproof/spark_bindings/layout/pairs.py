@@ -16,20 +16,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
-from streamproof.disk import make_directory
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.query import Query, Standby
-from streamproof.spark_bindings.names import PairName, QueryName, part_of
+from streamproof.spark_bindings.names import PairId, PairName, QueryName, number_of
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import make_directory, remove
 
 
 class Copy(Enum):
@@ -59,7 +59,8 @@ class Pair:
     @property
     def name(self) -> PairName:
         """The name of its directory."""
-        return PairName(part_of(self.query.name, self.partition, self.query.partitions))
+        number = number_of(self.partition, self.query.partitions)
+        return PairId(QueryName(self.query.name), number).name
 
 
 def pairs_of(query: Query) -> Iterator[Pair]:
@@ -77,15 +78,15 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
     WrongWiring : if it ran alone and is a pair now, or the other way, or in other partitions
     """
     name = QueryName(query.name)
-    alone, found = directory.checkpoint(name).path, directory.pair_paths(name)
+    alone, found = directory.checkpoint(name).place, directory.pair_places(name)
     pairs = [] if not query.is_paired else list(pairs_of(query))
-    parts = [directory.query_path(QueryName(pair.name)) for pair in pairs]
-    wrong = [path for path in found if path not in parts]
-    has_run = any(PairDirectory(path).has_run for path in found)
+    parts = [directory.query_place(QueryName(pair.name)) for pair in pairs]
+    wrong = [place for place in found if place not in parts]
+    has_run = any(PairDirectory(place).has_run for place in found)
     if wrong and not has_run:
         while wrong:
-            shutil.rmtree(wrong.pop(), ignore_errors=True)
-    if parts and alone.exists():
+            remove(wrong.pop())
+    if parts and store_at(alone).has():
         wrong.append(alone)
     if wrong or (has_run and len(found) < len(parts)):
         raise WrongWiring(
@@ -94,8 +95,8 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
             "would be appended again. Declare it as it was, or begin a pipeline in another "
             "directory"
         )
-    for path in found:
-        PairDirectory(path).check_rows(query)
+    for place in found:
+        PairDirectory(place).check_rows(query)
 
 
 def _rows_of(query: Query) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def _in_words(partition_by: str | None, partition_bounds: list[str]) -> str:
 class PairDirectory:
     """What a pair has on disk, which both of its copies see."""
 
-    path: Path
+    place: Place
 
     @staticmethod
     def of(directory: PipelineDirectory, pair: Pair) -> PairDirectory:
@@ -128,20 +129,20 @@ class PairDirectory:
         """
         check_as_declared(directory, pair.query)
         for part in pairs_of(pair.query):
-            own = PairDirectory(directory.query_path(QueryName(part.name)))
+            own = PairDirectory(directory.query_place(QueryName(part.name)))
             make_directory(own.order)
             own.note_rows(pair.query)
-        return PairDirectory(directory.query_path(QueryName(pair.name)))
+        return PairDirectory(directory.query_place(QueryName(pair.name)))
 
     @property
-    def order(self) -> Path:
+    def order(self) -> Place:
         """The directory of the order log."""
-        return self.path / "order"
+        return self.place / "order"
 
     @property
-    def rows(self) -> Path:
+    def rows(self) -> Place:
         """The file that says which rows its query's partitions take."""
-        return self.path / "rows.json"
+        return self.place / "rows.json"
 
     def note_rows(self, query: Query) -> None:
         """Note which rows the partitions of a query take, unless it has run, or is noted."""
@@ -160,7 +161,7 @@ class PairDirectory:
         if self.has_run and noted is not None and noted != declared:
             raise WrongWiring(
                 f"query {query.name!r} divides its rows {_in_words(**declared)}, but in "
-                f"{self.path} they were divided {_in_words(**noted)}. Rows would go to partitions "
+                f"{self.place} they were divided {_in_words(**noted)}. Rows would go to partitions "
                 "that do not have their state. Declare it as it was, or begin a pipeline in "
                 "another directory"
             )
@@ -171,7 +172,8 @@ class PairDirectory:
     @property
     def has_run(self) -> bool:
         """Whether a copy has begun; before, its plan is looked at."""
-        return any(self.order.glob("*.json")) or any(own.path.exists() for own in self.checkpoints)
+        turns = (name.endswith(".json") for name in store_at(self.order).list())
+        return any(turns) or any(store_at(own.place).has() for own in self.checkpoints)
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
@@ -180,34 +182,34 @@ class PairDirectory:
 
     def copy(self, copy: Copy) -> CopyDirectory:
         """Give the directory of a copy."""
-        return CopyDirectory(self.path / copy.value)
+        return CopyDirectory(self.place / copy.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessDirectory:
     """What a process that is watched has on disk."""
 
-    path: Path
+    place: Place
 
     @classmethod
     def alone(cls, pipeline: PipelineDirectory) -> ProcessDirectory:
         """Return the directory of the driver that runs a pipeline's queries without a standby."""
-        return ProcessDirectory(pipeline.path / "alone")
+        return ProcessDirectory(pipeline.place / "alone")
 
     @property
-    def beat(self) -> Path:
+    def beat(self) -> Place:
         """The file of its heartbeat."""
-        return self.path / "beat.json"
+        return self.place / "beat.json"
 
     @property
-    def lock(self) -> Path:
+    def lock(self) -> Place:
         """The file that it holds locked."""
-        return self.path / "lock"
+        return self.place / "lock"
 
     @property
-    def log(self) -> Path:
+    def log(self) -> Place:
         """The file of what it says, also what Spark and Java do, in all its lives."""
-        return self.path / "log.txt"
+        return self.place / "log.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,22 +219,22 @@ class CopyDirectory(ProcessDirectory):
     @property
     def checkpoint(self) -> Checkpoint:
         """Its checkpoint: its state, as of the turns that it has taken."""
-        return Checkpoint(self.path / "checkpoint")
+        return Checkpoint(self.place / "checkpoint")
 
     @property
-    def recorders(self) -> Path:
+    def recorders(self) -> Place:
         """The directory of its part in the snapshots."""
-        return self.path / "recorders"
+        return self.place / "recorders"
 
     @property
-    def delivered(self) -> Path:
+    def delivered(self) -> Place:
         """The file that says what is in the output channel, and was forgotten."""
-        return self.path / "delivered.json"
+        return self.place / "delivered.json"
 
     @property
-    def kept(self) -> Path:
+    def kept(self) -> Place:
         """The directory of outputs that may not be delivered."""
-        return self.path / "kept"
+        return self.place / "kept"
 
 
 PAIR_KEY = "streamproof.pair"

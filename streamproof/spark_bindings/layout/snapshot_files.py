@@ -10,24 +10,13 @@ there.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
-from streamproof.disk import (
-    DiskFailed,
-    make_directory,
-    move,
-    sync_directory,
-    sync_everything,
-    temporary_sibling,
-)
 from streamproof.spark_bindings.errors import FencedDriver, NotAPipeline, UnknownSnapshot
 from streamproof.spark_bindings.names import (
     BatchId,
@@ -37,12 +26,21 @@ from streamproof.spark_bindings.names import (
     ProcessName,
     SnapshotId,
 )
+from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
     read_json,
     write_json,
     write_json_once,
+)
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import (
+    is_directory,
+    make_directory,
+    remove,
+    sync_everything,
 )
 
 _ID = re.compile(r"[0-9]{6}")
@@ -119,8 +117,9 @@ class SnapshotFiles:
     a frozen driver may wake up.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, place: AnyPlace) -> None:
+        self.place = Place.of(place)
+        self._store = store_at(self.place)
 
     def request(self, is_used: Callable[[SnapshotId], bool] = lambda _: False) -> SnapshotId:
         """Allocate an id and write the request durably, in one step.
@@ -135,41 +134,29 @@ class SnapshotFiles:
         NotAPipeline : if the pipeline's directory is gone
         DiskFailed : if the disk did not take it
         """
-        if not self.path.parent.is_dir():
+        if not is_directory(self.place.parent):
             raise NotAPipeline(
-                f"{self.path.parent} is gone: the pipeline was moved or removed while it was in "
+                f"{self.place.parent} is gone: the pipeline was moved or removed while it was in "
                 "use. No snapshot was requested. Open it where it is now: Pipeline(path, ...)"
             )
-        make_directory(self.path)
-        temporary = temporary_sibling(self.path / "request")
-        write_json(temporary / "request.json", {"requested_at": _now()})
-        for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):
-            snapshot = SnapshotId(f"{number:06d}")
-            if is_used(snapshot):
-                continue
-            try:
-                move(temporary, self.path / snapshot)  # fails if it is taken: never empty
-            except DiskFailed:
-                shutil.rmtree(temporary, ignore_errors=True)
-                raise
-            except OSError:
-                if not (self.path / snapshot).exists():
-                    raise
-                continue
-            sync_directory(self.path)
-            reached(Failpoint.REQUEST_WRITTEN, snapshot)
-            return snapshot
-        raise OverflowError(f"{self.path} is full: {_SNAPSHOTS_MAX:,} snapshots")
+        make_directory(self.place)
+        with building(self.place / "request") as build:
+            write_json(build.place / "request.json", {"requested_at": _now()})
+            for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):
+                snapshot = SnapshotId(f"{number:06d}")
+                # One that is taken is never empty.
+                if not is_used(snapshot) and build.name(self.place / snapshot):
+                    reached(Failpoint.REQUEST_WRITTEN, snapshot)
+                    return snapshot
+        raise OverflowError(f"{self.place} is full: {_SNAPSHOTS_MAX:,} snapshots")
 
     def ids(self) -> list[SnapshotId]:
         """List all ids, oldest first."""
-        if not self.path.is_dir():
-            return []
-        return sorted(
+        return [
             SnapshotId(name)
-            for name in os.listdir(self.path)
-            if _ID.fullmatch(name) and (self.path / name / "request.json").exists()
-        )
+            for name in self._store.list()
+            if _ID.fullmatch(name) and self._store.has(f"{name}/request.json")
+        ]
 
     def unfinished(self) -> list[SnapshotId]:
         """List the ids that are neither complete nor abandoned."""
@@ -178,7 +165,7 @@ class SnapshotFiles:
     def _is_finished(self, snapshot: SnapshotId) -> bool:
         """Tell whether a snapshot is complete or abandoned."""
         ends = ("manifest.json", "abandoned.json", "removed.json")
-        return any((self.path / snapshot / name).exists() for name in ends)
+        return any(self._store.has(f"{snapshot}/{name}") for name in ends)
 
     def read(self, snapshot: SnapshotId) -> Snapshot:
         """Read a snapshot.
@@ -190,13 +177,13 @@ class SnapshotFiles:
         """
         # An id is a number and no path: "../snapshots/000001" would name a file, too.
         is_id = isinstance(snapshot, str) and _ID.fullmatch(snapshot) is not None
-        place = self.path / str(snapshot)
+        place = self.place / str(snapshot)
         request = read_json(place / "request.json", requested_at=str) if is_id else None
         if request is None:
             known = ", ".join(self.ids()) or "none"
             raise UnknownSnapshot(
-                f"pipeline {self.path.parent} has no snapshot {snapshot!r}; it has: {known}. "
-                f"Nothing was changed. Run: streamproof snapshot list {self.path.parent}"
+                f"pipeline {self.place.parent} has no snapshot {snapshot!r}; it has: {known}. "
+                f"Nothing was changed. Run: streamproof snapshot list {self.place.parent}"
             )
         manifest, status = None, SnapshotStatus.REQUESTED
         abandoned = read_json(place / "removed.json", reason=str)
@@ -218,7 +205,7 @@ class SnapshotFiles:
         ------
         FencedDriver : if another state is written there: two drivers ran different batches
         """
-        file = self.path / snapshot / "states" / f"{process}.json"
+        file = self.place / snapshot / "states" / f"{process}.json"
         value = {"batch": state.batch, "received": dict(state.received)}
         if not write_json_once(file, value) and read_json(file) != value:
             raise FencedDriver(
@@ -232,7 +219,7 @@ class SnapshotFiles:
     ) -> None:
         """Write down how many messages were in each lane: a process's part is complete."""
         counts: dict[str, object] = dict(log.items())
-        write_json_once(self.path / snapshot / "channels" / f"{process}.json", counts)
+        write_json_once(self.place / snapshot / "channels" / f"{process}.json", counts)
 
     def state(self, snapshot: SnapshotId, process: ProcessName) -> RecordedState | None:
         """Read the recorded state of a query or a pair; None if it has not recorded yet."""
@@ -240,11 +227,11 @@ class SnapshotFiles:
 
     def logged(self, snapshot: SnapshotId, process: ProcessName) -> Mapping[LaneName, int] | None:
         """Read what `save_channels` wrote; None if the process's part is not complete."""
-        return read_json(self.path / snapshot / "channels" / f"{process}.json")
+        return read_json(self.place / snapshot / "channels" / f"{process}.json")
 
-    def checkpoint(self, snapshot: SnapshotId, process: ProcessName) -> Path:
+    def checkpoint(self, snapshot: SnapshotId, process: ProcessName) -> Place:
         """Name the place of the copy of the checkpoint of a query or a pair."""
-        return self.path / snapshot / "checkpoints" / process
+        return self.place / snapshot / "checkpoints" / process
 
     def complete(
         self,
@@ -268,7 +255,7 @@ class SnapshotFiles:
             "markers": dict(markers),
             "channels": [asdict(part) for part in channels],
         }
-        write_json_once(self.path / snapshot / "manifest.json", manifest)
+        write_json_once(self.place / snapshot / "manifest.json", manifest)
         reached(Failpoint.MANIFEST_WRITTEN, snapshot)
 
     def abandon(self, snapshot: SnapshotId, reason: str) -> None:
@@ -277,8 +264,8 @@ class SnapshotFiles:
         Nothing happens if another driver has completed it: this one may have been frozen.
         """
         if self._settle(snapshot, "abandoned"):
-            write_json_once(self.path / snapshot / "abandoned.json", {"reason": reason})
-            shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
+            write_json_once(self.place / snapshot / "abandoned.json", {"reason": reason})
+            remove(self.place / snapshot / "checkpoints")
 
     def remove(self, snapshot: SnapshotId) -> None:
         """Remove what a snapshot keeps, finished or not: it cannot be restored. May be repeated.
@@ -289,13 +276,14 @@ class SnapshotFiles:
         """
         if snapshot not in self.ids():
             self.read(snapshot)  # which says so
-        write_json_once(self.path / snapshot / "removed.json", {"reason": "it was removed"})
-        shutil.rmtree(self.path / snapshot / "checkpoints", ignore_errors=True)
+        write_json_once(self.place / snapshot / "removed.json", {"reason": "it was removed"})
+        remove(self.place / snapshot / "checkpoints")
 
     def _settle(self, snapshot: SnapshotId, outcome: str) -> bool:
         """Settle, once for all drivers, how a snapshot ends; tell whether it ends so."""
-        place = self.path / snapshot
-        if (place / "manifest.json").exists():  # also an older version's, which settled nothing
+        place = self.place / snapshot
+        # Also an older version's, which settled nothing.
+        if self._store.has(f"{snapshot}/manifest.json"):
             return outcome == "complete"
         write_json_once(place / "outcome.json", {"outcome": outcome})
         stands = read_json(place / "outcome.json", outcome=str)
@@ -304,10 +292,13 @@ class SnapshotFiles:
 
     def _states(self, snapshot: SnapshotId) -> dict[ProcessName, RecordedState]:
         found: dict[ProcessName, RecordedState] = {}
-        for file in sorted((self.path / snapshot / "states").glob("[!.]*.json")):
+        for name in self._store.list(f"{snapshot}/states"):
+            if name.startswith(".") or not name.endswith(".json"):
+                continue
+            file = self.place / snapshot / "states" / name
             value: Any = read_json(file, batch=int, received=dict)
             state = RecordedState(BatchId(value["batch"]), value["received"])
-            found[ProcessName(file.name.removesuffix(".json"))] = state
+            found[ProcessName(name.removesuffix(".json"))] = state
         return found
 
 

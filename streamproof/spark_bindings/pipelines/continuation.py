@@ -7,14 +7,13 @@ query can be started again once the cause is gone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.log_checks import is_commit, newest
 from streamproof.spark_bindings.channels.provenance import BatchNotes, Made, Note
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, has_begun
 from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE, InputsNote
 from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs, planned_sources
 from streamproof.spark_bindings.checkpoints.state_plan import check_state_plan
@@ -23,10 +22,11 @@ from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.snapshots.cuts import require_behind_cut
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
 
 
 def check_goes_on(
-    pipeline: Path, query: Query, place: Path, frame: DataFrame, checkpoint: Checkpoint
+    pipeline: AnyPlace, query: Query, place: Place, frame: DataFrame, checkpoint: Checkpoint
 ) -> None:
     """Check that a plan goes on with what its checkpoint has: the cut, the inputs, the state.
 
@@ -80,8 +80,8 @@ class OutputCheck:
         """
         notes, made = self._notes.newest(), self._newest_made()
         written = [*(note.made for note in notes), *([made] if made is not None else [])]
-        has_begun = (self._checkpoint.path / "metadata").exists()
-        life = self._checkpoint.identity() if has_begun else None
+        begun = has_begun(self._checkpoint.place)
+        life = self._checkpoint.identity() if begun else None
         for each in written:
             if each.life != life:
                 raise self._wrong(
@@ -96,7 +96,7 @@ class OutputCheck:
             if self._checkpoint.is_planned(each.batch):
                 found = Made(each.life, each.batch, self._checkpoint.received(each.batch))
                 if found != each:
-                    where = f"what it has written to {self._output.path}"
+                    where = f"what it has written to {self._output.place}"
                     raise found.disagrees(each, self._query, where)
         self._require_written(notes)
 
@@ -120,14 +120,14 @@ class OutputCheck:
             what = "has another commit" if there else f"ends at {newest(self._output)}"
             raise ChannelDamaged(
                 f"query {self._query!r} has written up to batch {note.made.batch} to "
-                f"{self._output.path}, its newest rows as commit {position}, but the channel "
+                f"{self._output.place}, its newest rows as commit {position}, but the channel "
                 f"{what}. It has lost rows, which the query does not make again. Nothing was "
                 "written. Put the commits back from a backup, or restore a snapshot"
             )
 
     def _wrong(self, what: str) -> WrongCheckpoint:
         return WrongCheckpoint(
-            f"the checkpoint {self._checkpoint.path} of query {self._query!r} does not belong to "
-            f"the rows in {self._output.path}: {what}. It would write rows again, or leave some "
+            f"the checkpoint {self._checkpoint.place} of query {self._query!r} does not belong to "
+            f"the rows in {self._output.place}: {what}. It would write rows again, or leave some "
             "out. Nothing was written. Put the checkpoint back, or restore a snapshot"
         )

@@ -22,9 +22,8 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongWiring,
 )
-from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.directory import PipelineDirectory, named_place
 from streamproof.spark_bindings.layout.pairs import check_as_declared
-from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.layout.wiring import wire
@@ -93,11 +92,12 @@ class Pipeline:
             ChannelName(name): stored_schema(channels[name], f"channel {name!r}")
             for name in channels
         }
-        self.path = local_directory("a pipeline", path)
-        if PipelineDirectory.is_free(self.path):
+        place = named_place("a pipeline", path)
+        self.path = place.local
+        if PipelineDirectory.is_free(place):
             with suppress(TargetNotEmpty):  # another process has made it meanwhile
-                PipelineDirectory.create(self.path, wiring, schemas)
-        self._directory = PipelineDirectory.open(self.path)
+                PipelineDirectory.create(place, wiring, schemas)
+        self._directory = PipelineDirectory.open(place)
         if not self._directory.wiring.is_as(wiring):
             raise WrongWiring(
                 f"{self.path} is a pipeline with other channels or queries: it has "
@@ -107,7 +107,7 @@ class Pipeline:
         partitions = {query.output: query.partitions for query in self.queries}
         self._channels = {
             name: Channel(
-                self._directory.channel_path(name),
+                self._directory.channel_place(name),
                 name,
                 pipeline=self._directory.id,
                 writer=wiring.writer(name),

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import IllegalArgumentException
@@ -15,7 +14,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from streamproof.disk import make_directory
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import (
     CopyRuns,
@@ -26,7 +24,9 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import describe, holds, spark_schema, spelled
+from streamproof.spark_bindings.storage.trees import make_directory
 from streamproof.spark_bindings.sunion.tuple_type import (
     STABLE_ID,
     TUPLE_TYPE,
@@ -123,7 +123,7 @@ def start_query(
     frame: DataFrame,
     *,
     name: str,
-    checkpoint: Path,
+    checkpoint: Place,
     on_batch: Callable[[DataFrame, BatchId], None],
     number: tuple[int, int] = (1, 1),
 ) -> StreamingQuery:
@@ -152,7 +152,7 @@ def start_query(
         frame.writeStream.queryName(name)
         .outputMode(query.spark_mode)
         .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
-        .option("checkpointLocation", str(checkpoint))
+        .option("checkpointLocation", checkpoint.for_spark())
         .foreachBatch(batch_function)
     )
     _log.info("starting query %d of %d: %s", *number, name.rpartition(".")[0] or name)
@@ -168,7 +168,7 @@ def start_query(
 
 
 @contextmanager
-def _explained(query: Query, checkpoint: Path) -> Iterator[None]:
+def _explained(query: Query, checkpoint: Place) -> Iterator[None]:
     """Say what it means that Spark does not start a query which runs elsewhere."""
     try:
         yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 
@@ -31,6 +30,7 @@ from streamproof.spark_bindings.snapshots.chandy_lamport import (
     Recording,
 )
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.state_files import settle
 
 
@@ -39,7 +39,7 @@ class QueryProcess:
 
     Parameters
     ----------
-    path : the query's directory
+    place : the query's directory
     inputs, output : its channels
 
     Raises
@@ -50,18 +50,18 @@ class QueryProcess:
     def __init__(
         self,
         name: QueryName,
-        path: Path,
+        place: AnyPlace,
         *,
         inputs: Mapping[ChannelName, Channel],
         output: Channel,
         snapshots: SnapshotFiles,
     ) -> None:
-        self.name = name
-        self.checkpoint = Checkpoint(path / "checkpoint")
-        self._notes = BatchNotes(path / "batches", name)
+        self.name, place = name, Place.of(place)
+        self.checkpoint = Checkpoint(place / "checkpoint")
+        self._notes = BatchNotes(place / "batches", name)
         self._output = output
         self._recording = Recording(
-            ProcessName(name), path, self.checkpoint, inputs=inputs, snapshots=snapshots
+            ProcessName(name), place, self.checkpoint, inputs=inputs, snapshots=snapshots
         )
 
     def on_batch(self, rows: DataFrame, batch_id: BatchId) -> None:
@@ -110,7 +110,7 @@ class QueryProcess:
         WrongCheckpoint, ChannelDamaged, FencedDriver : see `OutputCheck`
         """
         OutputCheck(self.name, self.checkpoint, self._notes, self._output.log).check()
-        settle(self.checkpoint.path)
+        settle(self.checkpoint.place)
         self._notes.kept = notes_kept
 
     def _require_same(self, rows: DataFrame, made: Made) -> None:
@@ -121,7 +121,7 @@ class QueryProcess:
         running = running_offsets(rows, made.life)
         if running is not None and running != self.checkpoint.offsets(made.batch):
             ends = {each["channel"]: each["position"] for each in running if each is not None}
-            file = self.checkpoint.path / "offsets" / str(made.batch)
+            file = self.checkpoint.place / f"offsets/{made.batch}"
             raise replace(made, received=ends).disagrees(made, self.name, file)
         if made.batch > 0:
             before = BatchId(made.batch - 1)

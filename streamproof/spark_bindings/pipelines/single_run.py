@@ -33,6 +33,7 @@ from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_qu
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.store import store_at
 
 _log = logging.getLogger("streamproof.pipelines")
 _POLL_SECONDS = 0.02
@@ -106,8 +107,8 @@ class Run:
         is_timed = any(has_watermark(frame) for _, frame in planned)
         for query, frame in planned:
             process = self._processes[QueryName(query.name)]
-            place = self._directory.query_path(QueryName(query.name))
-            check_goes_on(self._directory.path, query, place, frame, process.checkpoint)
+            place = self._directory.query_place(QueryName(query.name))
+            check_goes_on(self._directory.place, query, place, frame, process.checkpoint)
             process.check_output(RERUN_KEPT if is_timed else NOTES_KEPT)
         try:
             for number, (query, frame) in enumerate(planned, start=1):
@@ -116,7 +117,7 @@ class Run:
                 self._running[QueryName(query.name)] = running
             self._require_not_stopped()
             collector = Collector(self._directory, self._collected, self._channels)
-            self._collector = CollectorThread(collector, self._directory.path)
+            self._collector = CollectorThread(collector, self._directory.place)
         except BaseException:
             self._stop_queries()
             raise
@@ -124,7 +125,7 @@ class Run:
     def _require_not_stopped(self) -> None:
         if self._is_stopped:
             raise NotRunning(
-                f"pipeline {self._directory.path} was stopped while it started. None of its "
+                f"pipeline {self._directory.place} was stopped while it started. None of its "
                 "queries runs. Call start(spark) again"
             )
 
@@ -175,7 +176,7 @@ class Run:
                 raise error
             if not is_active:
                 raise QueryFailed(
-                    f"query {name!r} of pipeline {self._directory.path} has ended: "
+                    f"query {name!r} of pipeline {self._directory.place} has ended: "
                     f"{error or 'it was stopped'}. Rows wait in its input channels; none is lost. "
                     "Fix the cause, call stop(), then start(spark)"
                 ) from error
@@ -201,7 +202,7 @@ class Run:
         why = _spark.why_gone(self._spark)
         return (
             QueryFailed(
-                f"no query of pipeline {self._directory.path} runs any more. Rows wait in its "
+                f"no query of pipeline {self._directory.place} runs any more. Rows wait in its "
                 f"channels; none is lost. The cause: {why}"
             )
             if why
@@ -221,7 +222,7 @@ class Run:
             if time.monotonic() > deadline:
                 late = {name: state.behind for name, state in self.status().items()}
                 raise StillBusy(
-                    f"pipeline {self._directory.path} is not idle after {timeout_seconds} s; "
+                    f"pipeline {self._directory.place} is not idle after {timeout_seconds} s; "
                     f"commits left per query: {late}. A query that is always fed, or has "
                     "processing-time timers, as a merge with a max_delay has, never is. Wait "
                     "longer, pause the feed, or wait for the rows that you expect in its channel"
@@ -271,11 +272,11 @@ class Run:
         run = uuid.uuid4().hex
         channels = [self._channels[ChannelName(name)] for name in query.inputs]
         limits = (query.commits_per_batch_max, query.rows_per_batch_max)
-        place, readers = self._directory.query_path(QueryName(query.name)), []
+        place, readers = self._directory.query_place(QueryName(query.name)), []
         for channel in channels:
             reader = reader_of(spark, channel, *limits)
-            if (place / RERUN_FILE).exists():
-                reader = reader.format(RERUN_SOURCE_NAME).option("rerun", str(place))
+            if store_at(place).has(RERUN_FILE):
+                reader = reader.format(RERUN_SOURCE_NAME).option("rerun", place.for_spark())
             readers.append(reader.option("run", run))
         frames = [reader.load() for reader in readers]
         return plan_query(query, frames, self._channels[ChannelName(query.output)].schema)
@@ -284,7 +285,7 @@ class Run:
         name, wiring = QueryName(query.name), self._directory.wiring
         return QueryProcess(
             name,
-            self._directory.query_path(name),
+            self._directory.query_place(name),
             inputs={channel: self._channels[channel] for channel in wiring.inputs[name]},
             output=self._channels[wiring.outputs[name]],
             snapshots=self._directory.snapshots,
@@ -297,7 +298,7 @@ class Run:
             query,
             frame,
             name=f"{query.name}.{self._directory.id[:8]}",
-            checkpoint=process.checkpoint.path,
+            checkpoint=process.checkpoint.place,
             on_batch=process.on_batch,
             number=number,
         )
@@ -313,14 +314,14 @@ class Run:
             return
         if _spark.uses_clock(frame) or self._closes_later(query, frame, status.batch):
             # A commit without rows is no message, but whoever reads it runs a batch.
-            read = self._channels[ChannelName(query.inputs[0])].path
+            read = self._channels[ChannelName(query.inputs[0])].place
             commit(open_table(read), read, [], {}, [])
 
     def _closes_later(self, query: Query, frame: DataFrame, batch: BatchId) -> bool:
-        place, pipeline = self._directory.query_path(QueryName(query.name)), self._directory.id
+        place, pipeline = self._directory.query_place(QueryName(query.name)), self._directory.id
         if not has_watermark(frame) or query.output_mode is OutputMode.COMPLETE:  # closes nothing
             return False
-        if (place / RERUN_FILE).exists() and not Rerun(place, pipeline).is_over():
+        if store_at(place).has(RERUN_FILE) and not Rerun(place, pipeline).is_over():
             return False  # it runs a batch without rows where the original did
         return closes_later(self._processes[QueryName(query.name)].checkpoint, batch)
 
@@ -335,7 +336,7 @@ class Run:
         if failed and self._gone() is None:
             name, cause = next(iter(failed.items()))
             raise QueryFailed(
-                f"{', '.join(map(repr, failed))} of pipeline {self._directory.path} could not be "
+                f"{', '.join(map(repr, failed))} of pipeline {self._directory.place} could not be "
                 f"stopped ({name}: {first_line(cause)}), and may still run. All else is stopped. "
                 "No row is lost. End this process, and start the pipeline in a new one"
             ) from cause

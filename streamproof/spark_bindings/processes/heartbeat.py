@@ -11,13 +11,13 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from streamproof.disk import replace_file
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.json_files import read_json
+from streamproof.spark_bindings.storage.local_files import replace_unsynced
+from streamproof.spark_bindings.storage.place import Place
 
 SUSPECT_AFTER_SECONDS = 0.75
 """How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
@@ -52,18 +52,18 @@ class Heart:
 
     Parameters
     ----------
-    path : the file that the twin looks at
+    place : the file that the twin looks at
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._life, self._count = path, uuid.uuid4().hex, 0
+    def __init__(self, place: Place) -> None:
+        self._place, self._life, self._count = place, uuid.uuid4().hex, 0
 
     def beat(self, *, active: bool, warm: bool, turn: Turn) -> None:
         """Beat once. Not written through to the disk: a beat is of no use after a power cut."""
         self._count += 1
         beat = asdict(Beat(self._life, self._count, active, warm, turn))
         text = json.dumps({**beat, FORMAT_KEY: FORMAT})
-        replace_file(self._path, text.encode(), durable=False)
+        replace_unsynced(self._place, text.encode())
 
 
 class Watch:
@@ -71,7 +71,7 @@ class Watch:
 
     Parameters
     ----------
-    path : the file that it beats in
+    place : the file that it beats in
     bound_seconds : how long a copy may be silent before it is taken to have failed
     cold_bounds : times the bound, for a primary that has not taken a turn yet
     clock : gives seconds
@@ -79,13 +79,13 @@ class Watch:
 
     def __init__(
         self,
-        path: Path,
+        place: Place,
         bound_seconds: float,
         *,
         cold_bounds: int = 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._path, self._bound, self._clock = path, bound_seconds, clock
+        self._place, self._bound, self._clock = place, bound_seconds, clock
         self._cold_bounds = cold_bounds
         self._looked = clock()
         self._silence = self._idleness = 0.0
@@ -150,7 +150,7 @@ class Watch:
 
     def _read(self) -> Beat | None:
         try:
-            stored = read_json(self._path, life=str, count=int, active=bool, warm=bool, turn=int)
+            stored = read_json(self._place, life=str, count=int, active=bool, warm=bool, turn=int)
         except DamagedFile:
             return None  # of a life before the power failed: it is not written through
         return None if stored is None else Beat(**stored)

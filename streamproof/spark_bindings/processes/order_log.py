@@ -8,12 +8,12 @@ believe to lead, one makes the choice and the other finds it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamproof.disk import sync_files
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.storage.json_files import read_json, write_json_once
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
+from streamproof.spark_bindings.storage.place import AnyPlace
+from streamproof.spark_bindings.storage.trees import sync_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class OrderLog:
 
     Parameters
     ----------
-    path : its directory; it need not exist
+    place : its directory; it need not exist
     """
 
-    def __init__(self, path: Path) -> None:
-        self._turns = NumberedFiles(path)
+    def __init__(self, place: AnyPlace) -> None:
+        self._turns = NumberedFiles(place)
 
     def begin(self, lane: ChannelName) -> None:
         """Make the first choice, to take nothing: Spark's batch 0 comes before there is anything.

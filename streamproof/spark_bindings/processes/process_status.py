@@ -20,6 +20,7 @@ from streamproof.spark_bindings.layout.process_lock import holder
 from streamproof.spark_bindings.names import ChannelName, QueryName
 from streamproof.spark_bindings.processes.heartbeat import Beat, Watch
 from streamproof.spark_bindings.processes.order_log import OrderLog
+from streamproof.spark_bindings.storage.trees import is_directory
 
 SILENT_AFTER_SECONDS = 3.0
 """Processes that beat are seen to sooner, unless their bound is above half a minute."""
@@ -125,15 +126,15 @@ def process_statuses(path: Path | str) -> list[ProcessStatus]:
     looks = []
     together: list[_Input] = []
     for query in directory.wiring.queries:
-        pairs = [PairDirectory(place) for place in directory.pair_paths(query)]
+        pairs = [PairDirectory(place) for place in directory.pair_places(query)]
         for pair, copy in itertools.product(pairs, Copy):
             own = pair.copy(copy)
             read = _inputs(directory, query, own.checkpoint)
-            looks.append(_Look(pair.path.name, copy, own, read, OrderLog(pair.order)))
+            looks.append(_Look(pair.place.name, copy, own, read, OrderLog(pair.order)))
         if not pairs:
             together += _inputs(directory, query, directory.checkpoint(query))
     alone = ProcessDirectory.alone(directory)
-    if alone.path.is_dir():
+    if is_directory(alone.place):
         looks.append(_Look(ALONE, None, alone, together, None))
     deadline = time.monotonic() + SILENT_AFTER_SECONDS
     while time.monotonic() < deadline and not all(look.is_over() for look in looks):

@@ -11,18 +11,20 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings.errors import UnsuitableSession
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import make_unsynced, write_unsynced
 
 # On one machine in one process; local-cluster[...] has executors of its own.
 _IN_DRIVER = re.compile(r"local(\[.*\])?")
 _TASKS_PER_CORE = 2  # so that hardly an executor is left out
 
 
-def check_shared(spark: SparkSession, directories: Iterable[Path]) -> None:
+def check_shared(spark: SparkSession, directories: Iterable[Place]) -> None:
     """Refuse a session whose executors do not see the driver's files, or the other way round.
 
     It costs a job of a second, and nothing where the executor is the driver.
@@ -39,23 +41,24 @@ def check_shared(spark: SparkSession, directories: Iterable[Path]) -> None:
     if _IN_DRIVER.fullmatch(spark.sparkContext.master or ""):
         return
     for directory in directories:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_unsynced(directory)
         _probe(spark, directory)
 
 
-def _probe(spark: SparkSession, directory: Path) -> None:
+def _probe(spark: SparkSession, directory: Place) -> None:
     name = f".streamproof-probe-{uuid.uuid4().hex}"
     try:
-        _write(directory / name, name)
+        write_unsynced(directory / name, name)
         tasks = _TASKS_PER_CORE * spark.sparkContext.defaultParallelism
         look = partial(_look, directory, name)
         seen = spark.sparkContext.parallelize(range(tasks), tasks).mapPartitions(look).collect()
         blind = sorted({host for host, is_there, _ in seen if not is_there})
-        hidden = sorted({host for host, _, file in seen if not (directory / file).exists()})
+        hidden = sorted({host for host, _, file in seen if not store_at(directory).has(file)})
     finally:
-        for file in directory.glob(f"{name}*"):
-            with suppress(OSError):
-                file.unlink()
+        for file in store_at(directory).list():
+            if file.startswith(name):
+                with suppress(OSError):
+                    store_at(directory).delete(file)
     if blind or hidden:
         raise UnsuitableSession(
             f"executors on {', '.join(blind or hidden)} do not see what the driver writes to "
@@ -67,19 +70,15 @@ def _probe(spark: SparkSession, directory: Path) -> None:
         )
 
 
-def _look(directory: Path, name: str, parts: Iterator[int]) -> Iterator[tuple[str, bool, str]]:
+def _look(directory: Place, name: str, parts: Iterator[int]) -> Iterator[tuple[str, bool, str]]:
     """Look for the driver's file, and write one, on an executor."""
     import socket
 
     for part in parts:
         file = f"{name}-{part}"
         with suppress(OSError):
-            _write(directory / file, file)
+            write_unsynced(directory / file, file)
         is_there = False
         with suppress(OSError):
-            is_there = (directory / name).read_text(encoding="utf-8") == name
+            is_there = store_at(directory).get(name).decode() == name
         yield socket.gethostname(), is_there, file
-
-
-def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")

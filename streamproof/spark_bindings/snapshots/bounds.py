@@ -9,11 +9,11 @@ from pathlib import Path
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import WrongArgument, WrongWiring
-from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.directory import PipelineDirectory, named_place
 from streamproof.spark_bindings.layout.pairs import PAIR_KEY, TURN_KEY, PairDirectory
-from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
-from streamproof.spark_bindings.names import ChannelName, Position, channel_of
+from streamproof.spark_bindings.names import ChannelName, Lane, Position
+from streamproof.spark_bindings.storage.trees import is_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Bounds:
         for channel in (*keep, *outside):
             if channel not in directory.wiring.channels:
                 raise WrongWiring(
-                    f"vacuum was told about a channel {channel!r}, but pipeline {directory.path} "
+                    f"vacuum was told about a channel {channel!r}, but pipeline {directory.place} "
                     f"has {', '.join(directory.wiring.channels)}. Nothing was removed. Name one of "
                     "these"
                 )
@@ -67,14 +67,14 @@ class Bounds:
                 )
         checkpoints = {}
         for channel, place in outside.items():
-            path = local_directory("vacuum", place)
-            if not (path / "offsets").is_dir():
+            at = named_place("vacuum", place)
+            if not is_directory(at / "offsets"):
                 raise WrongArgument(
-                    f"vacuum was told that the query with the checkpoint {path} reads channel "
+                    f"vacuum was told that the query with the checkpoint {at} reads channel "
                     f"{channel!r}, but it has no offsets there. Nothing was removed. Give the "
                     "directory that the query was given, once it has begun"
                 )
-            checkpoints[channel] = Checkpoint(path)
+            checkpoints[channel] = Checkpoint(at)
         return Bounds(keep, checkpoints)
 
     def __contains__(self, channel: str) -> bool:
@@ -103,7 +103,7 @@ def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position
         if found.status is SnapshotStatus.REQUESTED:
             return Position(0)  # its markers are still looked for
         if found.status is SnapshotStatus.COMPLETE:
-            markers = (at for lane, at in found.markers.items() if channel_of(lane) == channel)
+            markers = (at for lane, at in found.markers.items() if Lane.of(lane).channel == channel)
             floor = min([floor, *markers])  # a restored pipeline's channel ends there
     # A snapshot that is requested from now on has its markers behind this.
     floor = min([floor, *_needed_by_copies(directory, channel, floor)])
@@ -121,11 +121,11 @@ def _needed_by_copies(
     for one delivery before.
     """
     writer = directory.wiring.writer(channel)
-    pairs = [] if writer is None or not floor else directory.pair_paths(writer)
+    pairs = [] if writer is None or not floor else directory.pair_places(writer)
     log = directory.log(channel)
     for pair in map(PairDirectory, pairs):
         turns = [own.last_committed() for own in pair.checkpoints]
-        yield _before(log, pair.path.name, floor, min(-1 if t is None else t for t in turns))
+        yield _before(log, pair.place.name, floor, min(-1 if t is None else t for t in turns))
 
 
 def _before(log: ChannelLog, pair: str, floor: Position, turn: int) -> Position:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, assert_never
 
 from streamproof.lang import Disabled
@@ -41,6 +40,8 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.snapshots.events import Event, EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles, RunRecorders
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 Send = Callable[[SnapshotId], None]
 """Sends a snapshot's marker on the output channel, behind everything that was sent before."""
@@ -52,13 +53,13 @@ class Recording:
     Parameters
     ----------
     process : who records: a query, or a pair
-    path : where its recorders and events are kept; each copy of a pair has its own
+    place : where its recorders and events are kept; each copy of a pair has its own
     """
 
     def __init__(
         self,
         process: ProcessName,
-        path: Path,
+        place: Place,
         checkpoint: Checkpoint,
         *,
         inputs: Mapping[ChannelName, Channel],
@@ -67,8 +68,8 @@ class Recording:
         self._process, self._checkpoint = process, checkpoint
         self._inputs, self._snapshots = inputs, snapshots
         lanes = [lane for channel in inputs.values() for lane in channel.lane_names]
-        self._recorders = RecorderFiles(path / "recorders", lanes)
-        self._events = EventLog(path / "events.jsonl")
+        self._recorders = RecorderFiles(place / "recorders", lanes)
+        self._events = EventLog(place / "events.jsonl")
 
     def begin(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         """Begin a batch: give, per input, the position up to which it reads.
@@ -191,20 +192,20 @@ class FeedProcess:
     saves the state and sends the marker, whoever appends rows at the same time.
     """
 
-    def __init__(self, path: Path, channel: Channel, snapshots: SnapshotFiles) -> None:
+    def __init__(self, place: Place, channel: Channel, snapshots: SnapshotFiles) -> None:
         self.name = feed_of(channel.name)
         self._channel, self._snapshots = channel, snapshots
-        self._path = path / self.name
-        self._events = EventLog(self._path / "events.jsonl")
+        self._place = place / self.name
+        self._events = EventLog(self._place / "events.jsonl")
 
     def knows(self, snapshot: SnapshotId) -> bool:
         """Tell whether this source has begun a snapshot, whatever is left of its files."""
-        return (self._path / snapshot).exists() or self._channel.has_marker(snapshot)
+        return store_at(self._place).has(snapshot) or self._channel.has_marker(snapshot)
 
     def initiate(self, snapshot: SnapshotId) -> None:
         """Begin a snapshot at this source. May be repeated, by any driver."""
         step = BatchId(int(snapshot))
-        files = RecorderFiles(self._path / snapshot, ())
+        files = RecorderFiles(self._place / snapshot, ())
         # A feed has a file a snapshot, not one for all: two threads may begin two at once.
         before = files.before(BatchId(step + 1))
         recorders = files.with_snapshots(before, [snapshot])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from threading import Event, Thread
 
 from streamproof.spark_bindings.channels.channel import Channel
@@ -31,6 +30,8 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.snapshots.feeds import Feeds
 from streamproof.spark_bindings.snapshots.participants import Participant, participants
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 _log = logging.getLogger("streamproof.snapshots")
 _BUSY_SECONDS = 0.05  # between looks while a snapshot is under way
@@ -105,7 +106,7 @@ class Collector:
         """
         state = self._snapshots.state(snapshot, participant.name)
         target = self._snapshots.checkpoint(snapshot, participant.name)
-        if target.exists():
+        if store_at(target).has():
             return True
         if state is None:
             return False
@@ -193,7 +194,7 @@ class Collector:
 class CollectorThread:
     """Runs a collector until it is stopped. After an error it tries again, and it says so."""
 
-    def __init__(self, collector: Collector, place: Path) -> None:
+    def __init__(self, collector: Collector, place: Place) -> None:
         self._collector, self._place = collector, place
         self._wake, self._stopping = Event(), False
         self._failure: Exception | None = None

@@ -73,7 +73,7 @@ def take_snapshot(path: Path | str) -> SnapshotId:
 
 def _feeds(source: PipelineDirectory) -> Feeds:
     channels = {
-        name: Channel(source.channel_path(name), name, pipeline=source.id)
+        name: Channel(source.channel_place(name), name, pipeline=source.id)
         for name in source.wiring.sources
     }
     return Feeds(source, channels)

@@ -8,15 +8,15 @@ notice. So a restore demands what was recorded, and notes it in the ``pipeline.j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import LostFiles, WrongCheckpoint
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, Snapshot
-from streamproof.spark_bindings.names import ProcessName, query_of
+from streamproof.spark_bindings.names import PairId, ProcessName
 from streamproof.spark_bindings.storage.json_files import as_written, read_json
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.state_files import require_as_of
 
 _CUT = "cut"  # in the origin that pipeline.json tells; 0.1.0 did not
@@ -30,7 +30,7 @@ def require_recorded(source: PipelineDirectory, found: Snapshot) -> None:
     LostFiles : if some of it is gone, or is of another batch
     DamagedFile : if some of it is not what was written there
     """
-    recorded = set(map(query_of, found.states))
+    recorded = {PairId.of(process).query for process in found.states}
     for query in source.wiring.queries:
         if query not in recorded:
             raise _lost(source, found, f"no file in states says what query {query!r} has recorded")
@@ -51,9 +51,9 @@ def require_recorded(source: PipelineDirectory, found: Snapshot) -> None:
 
 def _lost(source: PipelineDirectory, found: Snapshot, what: str) -> LostFiles:
     return LostFiles(
-        f"snapshot {found.id} of {source.path} has lost files since it was complete: {what}. A "
+        f"snapshot {found.id} of {source.place} has lost files since it was complete: {what}. A "
         "query would begin elsewhere than at the cut, and lose or double rows. Nothing was "
-        f"restored. Put {source.snapshots.path / found.id} back from a backup, or restore another "
+        f"restored. Put {source.snapshots.place / found.id} back from a backup, or restore another "
         "snapshot"
     )
 
@@ -63,7 +63,7 @@ def cut_of(states: Mapping[ProcessName, RecordedState]) -> dict[str, Any]:
     return {_CUT: {process: state.batch for process, state in states.items()}}
 
 
-def require_behind_cut(pipeline: Path, process: str, checkpoint: Checkpoint) -> None:
+def require_behind_cut(pipeline: AnyPlace, process: str, checkpoint: Checkpoint) -> None:
     """Check that a query of a restored pipeline has not lost the checkpoint that it began with.
 
     Parameters
@@ -74,7 +74,7 @@ def require_behind_cut(pipeline: Path, process: str, checkpoint: Checkpoint) -> 
     ------
     WrongCheckpoint : if it has
     """
-    file = pipeline / "pipeline.json"
+    file = Place.of(pipeline) / "pipeline.json"
     said = read_json(file) or {}
     with as_written(file):
         begun = ((said.get("origin") or {}).get(_CUT) or {}).get(process)
@@ -82,7 +82,7 @@ def require_behind_cut(pipeline: Path, process: str, checkpoint: Checkpoint) -> 
     if at is not None and (last is None or last < at):
         raise WrongCheckpoint(
             f"{process!r} of the restored pipeline {pipeline} began with a checkpoint that had "
-            f"completed batch {at}, but {checkpoint.path} "
+            f"completed batch {at}, but {checkpoint.place} "
             f"{'has completed none' if last is None else f'ends with {last}'}. It would give rows "
             "again that its output has from before. Nothing was written. Put the checkpoint back "
             "from a backup, or restore the snapshot again, into a new directory"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from streamproof.disk import explained, move
+from streamproof.disk import explained
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
+from streamproof.spark_bindings.storage.local_files import append_line
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
 
 Event = Mapping[str, Any]
 """One call of a transition: its name, its arguments and the names of its effects."""
@@ -24,12 +25,12 @@ class EventLog:
 
     Parameters
     ----------
-    path : the file; one with earlier events is beside it once it has become long, and only one
+    place : the file; one with earlier events is beside it once it has become long, and only one
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._earlier = path.with_name(f"earlier-{path.name}")
+    def __init__(self, place: AnyPlace) -> None:
+        self._place = Place.of(place)
+        self._earlier = self._place.beside(f"earlier-{self._place.name}")
 
     def write(self, step: int, events: Sequence[Event]) -> None:
         """Append one step's events, in their order. A repeated step is written again."""
@@ -38,15 +39,8 @@ class EventLog:
         # The line begins with its end, too: a crash may have cut off the one before.
         said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}
         line = f"\n{json.dumps(said)}\n"
-        with explained(self._path, "The step is not told"):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._path.exists() and self._path.stat().st_size > BYTES_MAX:
-                move(self._path, self._earlier)
-            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                os.write(handle, line.encode())  # in one, so that lines of two drivers do not mix
-            finally:
-                os.close(handle)
+        with explained(self._place, "The step is not told"):
+            append_line(self._place, line, self._earlier, BYTES_MAX)
 
     def read(self) -> dict[int, list[Event]]:
         """Give the events of each step. Of a repeated step the last run counts; all are equal.
@@ -58,10 +52,10 @@ class EventLog:
         UnknownFormat : if a later version of streamproof wrote some of it
         """
         steps: dict[int, list[Event]] = {}
-        for file in (self._earlier, self._path):
-            if not file.exists():
+        for file in (self._earlier, self._place):
+            if not store_at(file).has():
                 continue
-            for line in file.read_text(encoding="utf-8").splitlines():
+            for line in store_at(file).get().decode().splitlines():
                 try:
                     parsed = json.loads(line)
                 except json.JSONDecodeError:

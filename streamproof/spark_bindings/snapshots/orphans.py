@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.writers import tidying
@@ -18,6 +17,7 @@ from streamproof.spark_bindings.layout.output_buffer import OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.store import store_at
 
 _OF_FEED = re.compile(r"feed-[0-9a-f]{32}\.parquet")
 _OF_BATCH = re.compile(r"rows-(\d+)-[0-9a-f]{32}\.parquet")
@@ -38,12 +38,12 @@ def remove_orphans(
     log = directory.log(channel)
     if dry_run:
         return len(list(_orphans(directory, log, channel, done, is_alone=True)))
-    if not any(log.path.glob("*.parquet")):
+    if not _data_files(log):
         return 0
-    with tidying(log.path) as is_alone:
+    with tidying(log.place) as is_alone:
         orphans = list(_orphans(directory, log, channel, done, is_alone=is_alone))
-        for file in orphans:
-            file.unlink(missing_ok=True)
+        for name in orphans:
+            store_at(log.place).delete(name)
     return len(orphans)
 
 
@@ -54,23 +54,27 @@ def _orphans(
     done: Position,
     *,
     is_alone: bool,
-) -> Iterator[Path]:
+) -> Iterator[str]:
     # In this order: what a writer has completed it has kept or committed, and what it keeps no
     # more it has committed.
     batch, turns = _completed(directory, channel)
     kept = _kept(directory, channel)
-    files = list(log.path.glob("*.parquet"))
+    names = _data_files(log)
     named = {file.path for entry in log.entries(done, log.last()) for file in entry.files}
-    named |= set(open_table(log.path).get_add_actions(flatten=True)["path"].to_pylist())
-    for file in files:
-        if file.name in named or file.name in kept:
+    named |= set(open_table(log.place).get_add_actions(flatten=True)["path"].to_pylist())
+    for name in names:
+        if name in named or name in kept:
             continue
         if (
-            (is_alone and _OF_FEED.fullmatch(file.name))
-            or ((found := _OF_BATCH.fullmatch(file.name)) and int(found[1]) <= batch)
-            or ((found := _OF_TURN.fullmatch(file.name)) and int(found[1]) <= turns[Copy(found[2])])
+            (is_alone and _OF_FEED.fullmatch(name))
+            or ((found := _OF_BATCH.fullmatch(name)) and int(found[1]) <= batch)
+            or ((found := _OF_TURN.fullmatch(name)) and int(found[1]) <= turns[Copy(found[2])])
         ):
-            yield file
+            yield name
+
+
+def _data_files(log: ChannelLog) -> list[str]:
+    return [name for name in store_at(log.place).list() if name.endswith(".parquet")]
 
 
 def _completed(
@@ -81,7 +85,7 @@ def _completed(
     writer = directory.wiring.writer(channel)
     if writer is None:
         return -1, turns
-    pairs = [PairDirectory(path) for path in directory.pair_paths(writer)]
+    pairs = [PairDirectory(path) for path in directory.pair_places(writer)]
     for copy in Copy if pairs else ():
         last = [pair.copy(copy).checkpoint.last_committed() for pair in pairs]
         # A turn's number does not tell of which partition it is: the slowest one counts.
@@ -93,11 +97,11 @@ def _completed(
 def _kept(directory: PipelineDirectory, channel: ChannelName) -> set[str]:
     """Name the files that copies of pairs keep, since they may have to deliver them."""
     writer = directory.wiring.writer(channel)
-    pairs = [] if writer is None else directory.pair_paths(writer)
+    pairs = [] if writer is None else directory.pair_places(writer)
     found: set[str] = set()
     for pair in map(PairDirectory, pairs):
         for copy in Copy:
-            kept = OutputBuffer(pair.copy(copy).kept, directory.channel_path(channel))
+            kept = OutputBuffer(pair.copy(copy).kept, directory.channel_place(channel))
             for turn in kept.turns():
                 output = kept.output(turn)
                 found |= set() if output is None else {file.path for file in output.files}

@@ -46,6 +46,6 @@ def participants(queries: Iterable[Query], directory: PipelineDirectory) -> list
             found.append(Participant(ProcessName(name), inputs, alone))
             continue
         for pair in pairs_of(query):
-            place = PairDirectory(directory.query_path(QueryName(pair.name)))
+            place = PairDirectory(directory.query_place(QueryName(pair.name)))
             found.append(Participant(ProcessName(pair.name), inputs, place.checkpoints))
     return found

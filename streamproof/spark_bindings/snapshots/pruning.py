@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-from streamproof.disk import move
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
 from streamproof.spark_bindings.names import SnapshotId
 from streamproof.spark_bindings.snapshots.commands import remove_snapshot
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import remove, remove_at_once
 
 _ID = re.compile(r"[0-9]{6}")
 _DOOMED = re.compile(r"\.[0-9]{6}\.removed\.tmp")
@@ -69,17 +69,13 @@ def _forget(directory: PipelineDirectory, oldest: SnapshotId | None) -> None:
     for name in ids[:-1]:
         if (oldest is None or name < oldest) and name not in snapshots.unfinished():
             # First what says that it was removed would go, else a half of it could be restored.
-            doomed = snapshots.path / f".{name}.removed.tmp"
-            shutil.rmtree(doomed, ignore_errors=True)
-            move(snapshots.path / name, doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
-            for feed in directory.feeds.glob(f"*/{name}"):
-                shutil.rmtree(feed, ignore_errors=True)
-    if not snapshots.path.is_dir():
-        return
+            remove_at_once(snapshots.place / name, snapshots.place / f".{name}.removed.tmp")
+            for feed in store_at(directory.feeds).list():
+                if store_at(directory.feeds).has(f"{feed}/{name}"):
+                    remove(directory.feeds / feed / name)
     newest = ids[-1] if ids else None
-    for place in snapshots.path.iterdir():
+    for part in store_at(snapshots.place).list():
         # A driver that repeats a batch may have made a part of one anew, without its request.
-        is_part = _ID.fullmatch(place.name) and newest is not None and place.name < newest
-        if (is_part and place.name not in ids) or _DOOMED.fullmatch(place.name):
-            shutil.rmtree(place, ignore_errors=True)
+        is_part = _ID.fullmatch(part) and newest is not None and part < newest
+        if (is_part and part not in ids) or _DOOMED.fullmatch(part):
+            remove(snapshots.place / part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from streamproof.lang import Domain, Map
@@ -11,11 +10,12 @@ from streamproof.protocols.chandy_lamport import Recorder, initial_recorder
 from streamproof.spark_bindings.names import BatchId, LaneName, SnapshotId
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
-    link_or_copy,
     read_json,
     write_json,
 )
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
 
 RunRecorders: TypeAlias = Map[SnapshotId, Recorder[LaneName]]
 """One process's recorders, by the ids of the snapshots that it takes part in at the moment."""
@@ -31,12 +31,12 @@ class RecorderFiles:
 
     Parameters
     ----------
-    path : directory of the files
+    place : directory of the files
     inputs : the lanes of the process's input channels
     """
 
-    def __init__(self, path: Path, inputs: Iterable[LaneName]) -> None:
-        self._steps = NumberedFiles(path)
+    def __init__(self, place: AnyPlace, inputs: Iterable[LaneName]) -> None:
+        self._steps = NumberedFiles(place)
         self._channels: Domain[LaneName] = Domain.of("channel", tuple(inputs))
 
     def before(self, step: BatchId) -> RunRecorders:
@@ -57,7 +57,7 @@ class RecorderFiles:
         for number in self._steps.numbers()[:-_FILES_KEPT]:
             self._steps.remove(number)
 
-    def copy_as_of(self, step: BatchId, target: Path) -> None:
+    def copy_as_of(self, step: BatchId, target: Place) -> None:
         """Give a process that begins behind a step the recorders of this one, at a directory.
 
         Raises
@@ -68,9 +68,9 @@ class RecorderFiles:
         newest = max((number for number in steps if number <= step), default=None)
         if newest is not None:
             file = self._steps.file(newest)
-            link_or_copy(file, target / file.name)
+            store_at(file).copy("", target / file.name)
         elif len(steps) >= _FILES_KEPT:
-            raise FileNotFoundError(f"{self._steps.path} has no recorders as of {step} any more")
+            raise FileNotFoundError(f"{self._steps.place} has no recorders as of {step} any more")
 
     def with_snapshots(
         self, recorders: RunRecorders, snapshots: Iterable[SnapshotId]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, BatchNotes, Note
@@ -19,6 +18,7 @@ from streamproof.spark_bindings.checkpoints.rerun import Counts, write_rerun
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, Snapshot
 from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, QueryName
+from streamproof.spark_bindings.storage.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Restored:
 
     source: PipelineDirectory
     snapshot: Snapshot
-    place: Path
+    place: Place
     identity: str
 
 
@@ -84,7 +84,7 @@ def _notes(restored: Restored, query: QueryName, state: RecordedState) -> list[N
     """Give the notes of the batches behind the cut, if the query keeps them for this."""
     copy = restored.source.snapshots.checkpoint(restored.snapshot.id, ProcessName(query))
     life = Checkpoint(copy).identity()
-    notes = BatchNotes(restored.source.query_path(query) / "batches", query)
+    notes = BatchNotes(restored.source.query_place(query) / "batches", query)
     found = []
     for note in notes.behind(state.batch):
         if note.made.life != life or note.kept <= NOTES_KEPT:

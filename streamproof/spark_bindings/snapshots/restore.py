@@ -32,26 +32,32 @@ from streamproof.spark_bindings.errors import (
     IncompleteSnapshot,
     ReplayedFreely,
 )
-from streamproof.spark_bindings.layout.directory import PipelineDirectory, build_up, new_identity
+from streamproof.spark_bindings.layout.directory import (
+    PipelineDirectory,
+    build_up,
+    named_place,
+    new_identity,
+)
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
-from streamproof.spark_bindings.layout.places import local_directory
 from streamproof.spark_bindings.layout.snapshot_files import Snapshot, SnapshotStatus
 from streamproof.spark_bindings.names import (
     ChannelName,
-    LaneName,
+    Lane,
+    PairId,
     Position,
     QueryName,
     SnapshotId,
-    channel_of,
-    part_of,
-    query_of,
+    lanes_of,
 )
 from streamproof.spark_bindings.snapshots.cuts import cut_of, require_recorded
 from streamproof.spark_bindings.snapshots.rerun_notes import Restored, note_reruns
 from streamproof.spark_bindings.storage.commit_lines import copy_without_rows
 from streamproof.spark_bindings.storage.delta_tables import open_table
-from streamproof.spark_bindings.storage.json_files import link_or_copy, write_json
+from streamproof.spark_bindings.storage.json_files import write_json
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import commit_file
+from streamproof.spark_bindings.storage.trees import make_unsynced
 
 _INDEX_COMMITS_MIN = 100  # from here on, opening a channel is slow without a Delta checkpoint
 
@@ -104,7 +110,7 @@ def restore_snapshot(
     'shop-2'
     """
     require_member("restore_snapshot", "replay", replay, Replay)
-    source, target = PipelineDirectory.at(path), local_directory("a restored pipeline", into)
+    source, target = PipelineDirectory.at(path), named_place("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
     origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
     origin |= cut_of(found.states)
@@ -124,24 +130,24 @@ def restore_snapshot(
                 markers = [until := log.last()]
             _clone_channel(log, until, markers, place / "channels" / channel)
         for process in found.states:
-            _link_notes(source.query_path(QueryName(process)), place / "queries" / process)
+            _link_notes(source.query_place(QueryName(process)), place / "queries" / process)
             copy = source.snapshots.checkpoint(found.id, process)
             for checkpoint in _checkpoints(place / "queries" / process, process in found.pairs):
                 begin_new_life(copy, checkpoint, identity)
         freely = note_reruns(Restored(source, found, place, identity))
     _warn_of_late_rows(source, target, found, freely)
-    return target
+    return target.local
 
 
 def _warn_of_late_rows(
-    source: PipelineDirectory, target: Path, found: Snapshot, freely: Sequence[QueryName]
+    source: PipelineDirectory, target: Place, found: Snapshot, freely: Sequence[QueryName]
 ) -> None:
     """Say which queries may take other rows to be late than those of the original did."""
     consequence = (
         "A row that the original dropped as late may count here, or the other way round. Compare "
         "what comes out, or let no row be late: give withWatermark a longer delay"
     )
-    places = {process: source.query_path(QueryName(process)) for process in found.states}
+    places = {process: source.query_place(QueryName(process)) for process in found.states}
     several = [process for process, place in places.items() if notes_several_watermarks(place)]
     if freely:
         warnings.warn(
@@ -172,36 +178,36 @@ def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Ite
 
 def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
     """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
-    lanes = [name for name in found.markers if channel_of(name) == channel]
-    return [found.markers[LaneName(part_of(channel, n, len(lanes)))] for n in range(len(lanes))]
+    count = sum(Lane.of(name).channel == channel for name in found.markers)
+    return [found.markers[lane.name] for lane in lanes_of(channel, count)]
 
 
-def _checkpoints(process: Path, is_pair: bool) -> Iterator[Path]:
+def _checkpoints(process: Place, is_pair: bool) -> Iterator[Place]:
     """Give where the checkpoints of a restored process are to be; a pair's copies both have one."""
     if not is_pair:
         yield process / "checkpoint"
         return
     pair = PairDirectory(process)
-    pair.order.mkdir(parents=True)
+    make_unsynced(pair.order)
     for copy in Copy:
-        yield pair.copy(copy).checkpoint.path
+        yield pair.copy(copy).checkpoint.place
 
 
-def _link_notes(process: Path, restored: Path) -> None:
+def _link_notes(process: Place, restored: Place) -> None:
     """Let a restored query or pair know what its state and inputs are, and which rows it takes."""
     for file in (STATE_PLAN_FILE, INPUTS_FILE, PairDirectory(process).rows.name):
-        if (process / file).exists():
-            link_or_copy(process / file, restored / file)
+        if store_at(process).has(file):
+            store_at(process).copy(file, restored / file)
 
 
 def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
     if found.status is SnapshotStatus.ABANDONED:
         raise AbandonedSnapshot(
             f"snapshot {found.id} was abandoned: {found.reason}. It has no consistent state. "
-            f"Choose another. Run: streamproof snapshot list {source.path}"
+            f"Choose another. Run: streamproof snapshot list {source.place}"
         )
     if found.status is SnapshotStatus.REQUESTED:
-        recorded = set(map(query_of, found.states))
+        recorded = {PairId.of(process).query for process in found.states}
         waiting = [name for name in source.wiring.queries if name not in recorded]
         raise IncompleteSnapshot(
             f"snapshot {found.id} is not complete; queries that have not recorded: "
@@ -211,7 +217,7 @@ def _require_complete(source: PipelineDirectory, found: Snapshot) -> None:
 
 
 def _clone_channel(
-    log: ChannelLog, until: Position, markers: Sequence[Position], target: Path
+    log: ChannelLog, until: Position, markers: Sequence[Position], target: Place
 ) -> None:
     """Link a channel's commits up to a position, and the files that they name.
 
@@ -225,15 +231,15 @@ def _clone_channel(
         without rows
     """
     log.entry(Position(0))  # which says so if it is not there
-    link_or_copy(commit_file(log.path, Position(0)), commit_file(target, Position(0)))
+    store_at(commit_file(log.place, 0)).copy("", commit_file(target, 0))
     copy_floor(log, target)
     gone = Position(0)
     for entry in log.entries(log.floor(), until):
-        here, there = (commit_file(path, entry.position) for path in (log.path, target))
+        here, there = (commit_file(place, entry.position) for place in (log.place, target))
         if entry.position > markers[entry.lane]:
             copy_without_rows(here, there)
         elif _link_rows(log, entry, target):
-            link_or_copy(here, there)
+            store_at(here).copy("", there)
         else:
             gone = entry.position
             copy_without_rows(here, there, vacuumed=entry.rows)
@@ -245,17 +251,17 @@ def _clone_channel(
         open_table(target).create_checkpoint()
 
 
-def _link_rows(log: ChannelLog, entry: Entry, target: Path) -> bool:
+def _link_rows(log: ChannelLog, entry: Entry, target: Place) -> bool:
     """Link the files of a commit; tell whether they are there: no reader needs vacuumed ones."""
     file = None
     try:
         for file in entry.files:
-            link_or_copy(log.path / file.path, target / file.path)
+            store_at(log.place).copy(file.path, target / file.path)
     except FileNotFoundError:
         assert file is not None
         if entry.position > log.vacuumed():
             raise ChannelDamaged(
-                f"the data file {file.path} of channel {log.path} is gone, with {file.rows} rows "
+                f"the data file {file.path} of channel {log.place} is gone, with {file.rows} rows "
                 f"of commit {entry.position}, which the snapshot has. Nothing was restored. Put "
                 "the file back from a backup, or restore another snapshot"
             ) from None

@@ -12,7 +12,7 @@ from deltalake import CommitProperties
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.disk import explained, sync_directory, sync_everything
+from streamproof.disk import explained
 from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.channels.channel_log import RETENTION_FILE, ChannelLog, Entry
 from streamproof.spark_bindings.channels.commits import not_appended, pauses
@@ -22,7 +22,7 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
-from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, query_of
+from streamproof.spark_bindings.names import ChannelName, PairId, Position, ProcessName
 from streamproof.spark_bindings.snapshots.bounds import Bounds, log_floor
 from streamproof.spark_bindings.snapshots.flux import discarded
 from streamproof.spark_bindings.snapshots.orphans import remove_orphans
@@ -30,6 +30,8 @@ from streamproof.spark_bindings.snapshots.participants import Participant
 from streamproof.spark_bindings.storage.delta_tables import open_table
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import sync_everything, sync_names
 
 RETENTION_KEY = "streamproof.retention"
 """What a commit that removes rows says of itself: the position up to which it does."""
@@ -102,8 +104,8 @@ def vacuum(
     bounds = Bounds.of(directory, {} if keep is None else keep, told)
     check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
     readers, found = list(_readers(directory)), []
-    own = ProcessDirectory(directory.path / "vacuum")
-    lock = locked(own, f"the vacuum of {directory.path}", "remove the same rows")
+    own = ProcessDirectory(directory.place / "vacuum")
+    lock = locked(own, f"the vacuum of {directory.place}", "remove the same rows")
     with nullcontext() if dry_run else lock:
         for channel in directory.wiring.channels:
             reading = [reader for reader in readers if channel in reader.inputs]
@@ -122,7 +124,7 @@ def _vacuum_channel(
     dry_run: bool,
 ) -> Vacuumed:
     log = directory.log(channel)
-    note = read_json(log.path / RETENTION_FILE, done=int) or {"done": 0}
+    note = read_json(log.place / RETENTION_FILE, done=int) or {"done": 0}
     done = Position(note["done"])
     ends = [discarded(log, reader, channel, done) for reader in readers]
     ends += bounds.ends(log, channel)
@@ -136,7 +138,7 @@ def _vacuum_channel(
 def _readers(directory: PipelineDirectory) -> Iterator[Participant]:
     """Give the processes that a pipeline's queries have run as, as its directory tells."""
     for query, inputs in directory.wiring.inputs.items():
-        pairs = directory.pair_paths(query)
+        pairs = directory.pair_places(query)
         if not pairs:
             yield Participant(ProcessName(query), inputs, (directory.checkpoint(query),))
         for pair in pairs:
@@ -151,17 +153,17 @@ def _kept_by_snapshots(directory: PipelineDirectory, channel: ChannelName) -> It
             continue
         # Who has not recorded yet will have received at least what it has acknowledged by now.
         for process, state in snapshot.states.items():
-            if channel in directory.wiring.inputs[query_of(process)]:
+            if channel in directory.wiring.inputs[PairId.of(process).query]:
                 yield state.received.get(channel, Position(0))
 
 
 def _remove(
     log: ChannelLog, channel: ChannelName, done: Position, until: Position, *, dry_run: bool
 ) -> Vacuumed:
-    note = log.path / RETENTION_FILE
+    note = log.place / RETENTION_FILE
     entries = [entry for entry in log.entries(done, until) if entry.is_message]
-    files = [log.path / file.path for entry in entries for file in entry.files]
-    size = sum(file.stat().st_size for file in files if file.exists())
+    store, files = store_at(log.place), [file.path for entry in entries for file in entry.files]
+    size = sum(store.size(file) or 0 for file in files)
     if not dry_run and until > done:
         # What the readers have acknowledged is in Spark's files, which nobody syncs: a reader that
         # lost its last batch with the power would need the rows again.
@@ -170,8 +172,8 @@ def _remove(
         write_json(note, {"until": until, "done": done})
         _take_out(log, entries, until)
         for file in files:
-            file.unlink(missing_ok=True)
-        sync_directory(log.path)
+            store.delete(file)
+        sync_names(log.place)
         write_json(note, {"until": until, "done": until})
     rows = sum(entry.rows for entry in entries)
     return Vacuumed(channel, max(until, done), len(entries), rows, size)
@@ -180,7 +182,7 @@ def _remove(
 def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
     """Take the files of commits out of the Delta table, as far as they are in it."""
     for pause_seconds in pauses():
-        table, now = open_table(log.path), int(time.time() * 1000)
+        table, now = open_table(log.place), int(time.time() * 1000)
         there = set(table.get_add_actions(flatten=True)["path"].to_pylist())
         files = [file.path for entry in entries for file in entry.files if file.path in there]
         if not files:
@@ -194,7 +196,7 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
             custom_metadata={FORMAT_KEY: str(FORMAT), RETENTION_KEY: str(until)}
         )
         try:
-            with explained(log.path, "No row was removed"):
+            with explained(log.place, "No row was removed"):
                 table.create_write_transaction(
                     gone, "append", table.schema(), commit_properties=said
                 )
@@ -204,4 +206,4 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
             table.update_incremental()
             log.sync(Position(table.version()))  # before a file goes that it names
             return
-    raise not_appended(f"channel {log.path.name!r}")
+    raise not_appended(f"channel {log.place.name!r}")

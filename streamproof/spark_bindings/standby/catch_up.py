@@ -7,13 +7,10 @@ are linked too. From there on the new copy follows the order log, as any copy do
 
 from __future__ import annotations
 
-import shutil
 import time
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 
-from streamproof.disk import move, sync_directory, sync_tree, temporary_sibling
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.layout import incarnation
@@ -23,6 +20,10 @@ from streamproof.spark_bindings.names import BatchId, Turn
 from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND, Watch
 from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
+from streamproof.spark_bindings.storage.builds import hidden_beside
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import move, remove_at_once, sync_below, sync_names
 
 _ATTEMPTS_MAX = 10
 
@@ -49,7 +50,7 @@ class CaughtUp:
         return f"in its own state, of {self.taken} turns" if self.taken else "with no state"
 
 
-def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: float) -> CaughtUp:
+def catch_up(pair: PairDirectory, copy: Copy, channel: AnyPlace, bound_seconds: float) -> CaughtUp:
     """Make the state that a copy begins in: the twin's while that one runs, else its own.
 
     Called when a copy is started, by the process that holds its lock. May be repeated.
@@ -77,29 +78,30 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: Path, bound_seconds: floa
     begun = time.monotonic()
     # Before a batch is chosen: no vacuum goes on beyond it on account of what this copy had.
     number = incarnation.supersede(own.checkpoint)
-    place, recorders = map(temporary_sibling, (own.checkpoint.path, own.recorders))
+    place, recorders = map(hidden_beside, (own.checkpoint.place, own.recorders))
     # First: if these fail, nothing has changed. The survivor keeps its recorders for some steps.
     batch = _copy_recorders(survivor, recorders)
     survivor.checkpoint.copy_as_of(batch, place)
     incarnation.sign(place, number)
     for made in (place, recorders):
-        if made.exists():
-            sync_tree(made)  # before it has its name: a part of a checkpoint is none
+        if store_at(made).has():
+            sync_below(made)  # before it has its name: a part of a checkpoint is none
     # A crash from here on leaves no checkpoint, and the next start begins anew.
-    _remove(own.checkpoint.path)
-    _remove(own.kept)
-    _remove(own.recorders)
-    if recorders.exists():
+    remove_at_once(own.checkpoint.place)
+    remove_at_once(own.kept)
+    remove_at_once(own.recorders)
+    if store_at(recorders).has():
         move(recorders, own.recorders)
+    channel = Place.of(channel)
     OutputBuffer(survivor.kept, channel).copy_to(
         OutputBuffer(own.kept, channel), Turn(batch + 1), f"{copy.value}-{uuid.uuid4().hex[:8]}"
     )
-    move(place, own.checkpoint.path)
-    sync_directory(own.path)
+    move(place, own.checkpoint.place)
+    sync_names(own.place)
     return CaughtUp(Turn(batch + 1), is_transferred=True, seconds=time.monotonic() - begun)
 
 
-def _copy_recorders(survivor: CopyDirectory, target: Path) -> BatchId:
+def _copy_recorders(survivor: CopyDirectory, target: Place) -> BatchId:
     """Copy the survivor's part in snapshots as of its last completed batch; give that batch."""
     for attempt in range(1, _ATTEMPTS_MAX + 1):
         batch = survivor.checkpoint.last_committed()
@@ -127,17 +129,10 @@ def _is_readable(checkpoint: Checkpoint) -> bool:
     return True
 
 
-def _is_running(beat: Path, bound_seconds: float) -> bool:
+def _is_running(beat: Place, bound_seconds: float) -> bool:
     watch = Watch(beat, bound_seconds)
     first = watch.beat
     while watch.beat == first and not watch.has_failed:
         time.sleep(bound_seconds / BEATS_PER_BOUND)
         watch.look()
     return watch.beat != first
-
-
-def _remove(path: Path) -> None:
-    if path.exists():
-        gone = temporary_sibling(path)  # in one step: a part of a checkpoint is none
-        move(path, gone)
-        shutil.rmtree(gone)

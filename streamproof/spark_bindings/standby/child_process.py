@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from streamproof.spark_bindings.layout.pairs import ProcessDirectory
 from streamproof.spark_bindings.processes.heartbeat import Beat, Watch
+from streamproof.spark_bindings.storage.store import store_at
 
 SILENCE_BOUNDS_MAX = 10
 """A process that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
@@ -59,7 +60,7 @@ class ChildProcess:
         self.has_run = self.is_over = False
         self.is_told_running = self.is_told_in_sync = False
         self.started = time.monotonic()
-        self.own.beat.unlink(missing_ok=True)  # a former life's
+        store_at(self.own.beat).delete()  # a former life's
         self._watch = Watch(self.own.beat, SILENCE_BOUNDS_MAX * self._bound)
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
         self.number = self._process.pid

@@ -72,7 +72,7 @@ class ChannelClient:
         self._pipeline = pipeline
         self._turns = f"turns:{pipeline}:{pair.name}"
         self._primary = f"primary:{pipeline}:{pair.name}"
-        self._table = open_table(channel.path)
+        self._table = open_table(channel.place)
         self._read = Position(0)
 
     @property
@@ -104,7 +104,7 @@ class ChannelClient:
 
     def incarnation(self) -> int:
         """Give the present primary's incarnation; 0 if there was none yet."""
-        with writing(self._channel.path):
+        with writing(self._channel.place):
             self._table.update_incremental()
             return self._version(self._primary, 0)
 
@@ -126,7 +126,7 @@ class ChannelClient:
         ------
         FencedDriver : if the twin has become primary
         """
-        with writing(self._channel.path):
+        with writing(self._channel.place):
             return self._deliver(output, begin, incarnation)
 
     def _deliver(self, output: Output, begin: Turn, incarnation: int) -> Delivery | None:
@@ -156,7 +156,7 @@ class ChannelClient:
 
         From then on every commit of an earlier primary is refused.
         """
-        with writing(self._channel.path):
+        with writing(self._channel.place):
             self._table.update_incremental()
             if self._version(self._primary, 0) >= incarnation:
                 return False
@@ -185,7 +185,7 @@ class ChannelClient:
                 metadata |= marker
                 transactions.append(identity)
         files = () if output is None else output.files
-        position = commit(self._table, self._channel.path, files, metadata, transactions)
+        position = commit(self._table, self._channel.place, files, metadata, transactions)
         self._channel.log.sync(position)
         return self._delivery(self._channel.log.entry(position))
 

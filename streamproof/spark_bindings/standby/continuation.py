@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.log_checks import is_commit, newest
 from streamproof.spark_bindings.channels.provenance import Made
@@ -12,6 +10,7 @@ from streamproof.spark_bindings.errors import ChannelDamaged
 from streamproof.spark_bindings.names import BatchId, Position, Turn
 from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 
 
 class DeliveredNote:
@@ -19,16 +18,16 @@ class DeliveredNote:
 
     Parameters
     ----------
-    path : of the file that says so
+    place : of the file that says so
     output : the channel
     """
 
-    def __init__(self, path: Path, output: ChannelLog) -> None:
-        self._path, self._output = path, output
+    def __init__(self, place: Place, output: ChannelLog) -> None:
+        self._place, self._output = place, output
 
     def write(self, turn: Turn, position: Position, commit: str | None) -> None:
         """Note the newest delivery, before what was kept of it is forgotten."""
-        write_json(self._path, {"turn": turn, "position": position, "commit": commit})
+        write_json(self._place, {"turn": turn, "position": position, "commit": commit})
 
     def check(self) -> None:
         """Check that the channel has what this copy has forgotten.
@@ -37,19 +36,19 @@ class DeliveredNote:
         ------
         ChannelDamaged : if it has lost it
         """
-        stored = read_json(self._path, turn=int, position=int)
+        stored = read_json(self._place, turn=int, position=int)
         if stored is None:
             return
-        with as_written(self._path):
+        with as_written(self._place):
             position, commit = Position(stored["position"]), stored["commit"]
         if is_commit(self._output, position, commit):
             return
         there = self._output.has(position)
         what = "has another commit" if there else f"ends at {newest(self._output)}"
         raise ChannelDamaged(
-            f"turn {stored['turn']} was delivered to {self._output.path} as commit {position}, but "
-            f"the channel {what}. It has lost rows, and no copy keeps them any more. Nothing was "
-            "written. Put the commits back from a backup, or restore a snapshot"
+            f"turn {stored['turn']} was delivered to {self._output.place} as commit {position}, "
+            f"but the channel {what}. It has lost rows, and no copy keeps them any more. Nothing "
+            "was written. Put the commits back from a backup, or restore a snapshot"
         )
 
 
@@ -88,5 +87,5 @@ def _check_newest(query: str, checkpoint: Checkpoint, output: ChannelLog) -> Non
         batch = BatchId(made.batch)
         if checkpoint.is_planned(batch) and checkpoint.received(batch) != made.received:
             found = Made(query, batch, checkpoint.received(batch))
-            raise found.disagrees(made, query, f"commit {number} of {output.path}")
+            raise found.disagrees(made, query, f"commit {number} of {output.place}")
         return

@@ -71,7 +71,7 @@ _log = logging.getLogger("streamproof.standby")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Surroundings:
     """Where a copy runs.
 
     Attributes
@@ -122,14 +122,14 @@ def run_copy(
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
     own = PairDirectory.of(directory, pair)
-    place = Place(directory, channels, own, own.copy(copy))
+    place = Surroundings(directory, channels, own, own.copy(copy))
     with locked(place.own, f"copy {copy.value} of {pair.name}"):
         spark = prepare_run(directory, [pair.query], session, PROTOCOLS).newSession()
         # A batch without new rows would be one that has no turn.
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         run = CopyRun(pair, copy, place, spark, suspect_after_seconds)
         collector = CollectorThread(
-            Collector(directory, pipeline.queries, channels), directory.path
+            Collector(directory, pipeline.queries, channels), directory.place
         )
         try:
             run.until(stop or Event())
@@ -160,7 +160,7 @@ class CopyRun:
     """A copy that runs. `run_copy` makes it, and holds the copy's lock."""
 
     def __init__(
-        self, pair: Pair, copy: Copy, place: Place, spark: SparkSession, bound_seconds: float
+        self, pair: Pair, copy: Copy, place: Surroundings, spark: SparkSession, bound_seconds: float
     ) -> None:
         self._pair, self._copy, self._place, self._bound = pair, copy, place, bound_seconds
         self._name = f"{pair.name}/{copy.value}"
@@ -169,16 +169,16 @@ class CopyRun:
         check_hashable(self._output.schema, self._output.name)
         self._checkpoint = place.own.checkpoint
         frame = self._plan(spark)
-        begun = catch_up(place.pair, copy, self._output.path, bound_seconds)
+        begun = catch_up(place.pair, copy, self._output.place, bound_seconds)
         _log.info("%s begins %s", self._name, begun)
         self._begun = begun.taken
         self._order = OrderLog(place.pair.order)
         client = ChannelClient(self._output, pair, copy, place.pipeline.id)
         note = DeliveredNote(place.own.delivered, self._output.log)
         note.check()
-        check_goes_on(place.pipeline.path, pair.query, place.pair.path, frame, self._checkpoint)
+        check_goes_on(place.pipeline.place, pair.query, place.pair.place, frame, self._checkpoint)
         check_turns(client.life, self._checkpoint, self._order, self._output.log)
-        settle(self._checkpoint.path)
+        settle(self._checkpoint.place)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
         self._merge_order = MergeOrder(
@@ -188,11 +188,11 @@ class CopyRun:
             taken=begun.taken,
             received=self._checkpoint.received(BatchId(begun.taken - 1)),
         )
-        kept = OutputBuffer(place.own.kept, self._output.path)
+        kept = OutputBuffer(place.own.kept, self._output.place)
         self._egress = CopyEgress(copy, self._output, client, kept, begun.taken, note)
         self._recording = Recording(
             ProcessName(pair.name),
-            place.own.path,
+            place.own.place,
             self._checkpoint,
             inputs={channel.name: channel for channel in self._inputs},
             snapshots=place.pipeline.snapshots,
@@ -245,7 +245,7 @@ class CopyRun:
                 self._merge_order.take(turn, received)
             prefix = f"turn-{turn}-{self._copy.value}"
             files, digest = write_rows(
-                with_hash(rows), self._output.path, prefix, self._output.schema
+                with_hash(rows), self._output.place, prefix, self._output.schema
             )
             reached(PairFailpoint.OUTPUT_WRITTEN, self._copy.value)
             markers: list[SnapshotId] = []
@@ -321,8 +321,8 @@ class CopyRun:
         frame = (
             reader_of(spark, channel, query.commits_per_batch_max, query.rows_per_batch_max)
             .format(TURN_SOURCE_NAME)
-            .option("order", str(self._place.pair.order))
-            .option("checkpoint", str(self._checkpoint.path))
+            .option("order", self._place.pair.order.for_spark())
+            .option("checkpoint", self._checkpoint.place.for_spark())
             .load()
         )
         return rows_of(frame, channel.name, self._pair)
@@ -332,6 +332,6 @@ class CopyRun:
             self._pair.query,
             frame,
             name=f"{self._name}.{self._place.pipeline.id[:8]}",
-            checkpoint=self._checkpoint.path,
+            checkpoint=self._checkpoint.place,
             on_batch=self.on_batch,
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,7 @@ from pyspark.sql import functions as F
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.errors import WrongSchema
 from streamproof.spark_bindings.storage.parquet_files import Written, read_file, write_file
+from streamproof.spark_bindings.storage.place import Place
 
 HASH_COLUMN = "streamproof_row_hash"
 NO_ROWS = "0:0000000000000000"
@@ -55,7 +55,7 @@ def check_hashable(schema: pa.Schema, channel: str) -> None:
 
 
 def write_rows(
-    rows: DataFrame, directory: Path, prefix: str, schema: pa.Schema
+    rows: DataFrame, directory: Place, prefix: str, schema: pa.Schema
 ) -> tuple[tuple[Written, ...], str]:
     """Write a turn's rows as files that no commit names yet; give them, and the rows' digest.
 
@@ -73,7 +73,7 @@ def write_rows(
 
 
 def rows_that_differ(
-    mine: Iterable[Path], others: Iterable[Path], columns: list[str]
+    mine: Iterable[Place], others: Iterable[Place], columns: list[str]
 ) -> tuple[list[str], list[str]]:
     """Give rows that the one has more often than the other, of either; the first few."""
     left, right = _count(mine, columns), _count(others, columns)
@@ -81,7 +81,7 @@ def rows_that_differ(
 
 
 def _write_partition(
-    directory: Path, prefix: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+    directory: Place, prefix: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> tuple[str, int, int, str] | None:
     total = np.uint64(0)
 
@@ -99,7 +99,7 @@ def _write_partition(
     return None if written is None else (*written, f"{int(total):016x}")
 
 
-def _count(files: Iterable[Path], columns: list[str]) -> Counter[str]:
+def _count(files: Iterable[Place], columns: list[str]) -> Counter[str]:
     return Counter(
         str(row)
         for file in files

@@ -7,7 +7,6 @@ it.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import assert_never
 
 from streamproof.protocols.egress import (
@@ -31,6 +30,8 @@ from streamproof.spark_bindings.standby.continuation import DeliveredNote
 from streamproof.spark_bindings.standby.digest import NO_ROWS, rows_that_differ
 from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.storage.failpoints import reached
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 _WITHOUT_ROWS_MAX = 10_000  # older turns without rows are not compared with the twin's any more
 
@@ -210,8 +211,8 @@ class CopyEgress:
     def _differ(self, output: Output, digest: str, files: tuple[str, ...]) -> CopiesDiffer:
         delivery = self._delivered.get(output.turn)
         where = "not delivered" if delivery is None else f"position {delivery.position}"
-        mine = [self._channel.path / file.path for file in output.files]
-        theirs = [place for place in map(self._file, files) if place.exists()]
+        mine = [self._channel.place / file.path for file in output.files]
+        theirs = [place for place in map(self._file, files) if store_at(place).has()]
         more, less = rows_that_differ(mine, theirs, self._channel.schema.names)
         gone = "" if len(theirs) == len(files) else " (some of its rows were vacuumed)"
         return CopiesDiffer(
@@ -222,5 +223,5 @@ class CopyEgress:
             "plan, then begin a pipeline in another directory"
         )
 
-    def _file(self, name: str) -> Path:
-        return self._channel.path / name
+    def _file(self, name: str) -> Place:
+        return self._channel.place / name

@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from threading import Event
 from typing import Self
 
@@ -44,8 +43,9 @@ from streamproof.spark_bindings.standby.child_process import (
     WRONG_USE,
     ChildProcess,
 )
+from streamproof.spark_bindings.storage.place import Place
 
-Command = Callable[[Pair, Copy, Path], Sequence[str]]
+Command = Callable[[Pair, Copy, Place], Sequence[str]]
 """Gives the command line that runs a copy in a process of its own, with the file of its log."""
 
 _log = logging.getLogger("streamproof.standby")
@@ -71,12 +71,12 @@ class Supervisor:
         pipeline: Pipeline,
         command: Command,
         bound_seconds: float,
-        alone: Callable[[Path], Sequence[str]] = lambda _: (),
+        alone: Callable[[Place], Sequence[str]] = lambda _: (),
     ) -> None:
         require_seconds("Supervisor", "bound_seconds", bound_seconds, SECONDS_MIN)
         directory = PipelineDirectory.open(pipeline.path)
         self._path, self._bound = pipeline.path, bound_seconds
-        self._own = ProcessDirectory(directory.path / "supervisor")
+        self._own = ProcessDirectory(directory.place / "supervisor")
         self._copies: dict[tuple[PairName, Copy], ChildProcess] = {}
         self._alone: ChildProcess | None = None
         for query in pipeline.queries:

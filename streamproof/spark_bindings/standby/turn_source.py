@@ -7,7 +7,6 @@ behind it, unless the turn is its own, and then there is no batch yet.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql.types import StructType
@@ -16,6 +15,7 @@ from streamproof.spark_bindings.channels.source import ChannelReader, ChannelSou
 from streamproof.spark_bindings.names import Position, Turn
 from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
+from streamproof.spark_bindings.storage.place import Place
 
 TURN_SOURCE_NAME = "streamproof_turn"
 
@@ -25,16 +25,16 @@ class TurnReader(ChannelReader):
 
     def __init__(self, *, order: str, checkpoint: str, **channel: Any) -> None:
         super().__init__(**channel)
-        self._order, self._checkpoint = order, checkpoint
+        self._order, self._state = OrderLog(order), Place.of(checkpoint)
 
     def _end(self, after: Position) -> Position:
         """Give the end of the next turn."""
-        choice = OrderLog(Path(self._order)).choice(self._turn())
+        choice = self._order.choice(self._turn())
         return after if choice is None or choice.lane != self._channel else choice.end
 
     def _turn(self) -> Turn:
         # Spark writes a batch's offsets before it runs, and asks for those of the next one after.
-        newest = NumberedFiles(Path(self._checkpoint, "offsets"), "").newest()
+        newest = NumberedFiles(self._state / "offsets", "").newest()
         return Turn(0 if newest is None else newest + 1)
 
 

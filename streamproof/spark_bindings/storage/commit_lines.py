@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from streamproof.spark_bindings.storage.json_files import as_written
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import commit_file
+from streamproof.spark_bindings.storage.trees import write_unsynced
 
 FILES_KEY = "streamproof.files"
 ROWS_KEY = "streamproof.rows"
@@ -19,7 +22,7 @@ VACUUMED_KEY = "streamproof.vacuumed"
 """and how many, if vacuum had removed them."""
 
 
-def commit_actions(table: Path, version: int) -> Iterator[dict[str, Any]]:
+def commit_actions(table: Place, version: int) -> Iterator[dict[str, Any]]:
     """Read the lines of a commit of any Delta table; none, if its log was cleaned up.
 
     Raises
@@ -27,7 +30,7 @@ def commit_actions(table: Path, version: int) -> Iterator[dict[str, Any]]:
     DamagedFile : if its file is no commit
     """
     file = commit_file(table, version)
-    if file.exists():
+    if store_at(file).has():
         with as_written(file):
             yield from actions_of(file)
 
@@ -58,7 +61,7 @@ def require_whole(information: Mapping[str, Any], actions: Sequence[Mapping[str,
             raise LookupError(f"it says {key}={information[key]}, and has {number}")
 
 
-def copy_without_rows(commit: Path, target: Path, vacuumed: int = 0) -> None:
+def copy_without_rows(commit: Place, target: Place, vacuumed: int = 0) -> None:
     """Write a commit's file anew, without the rows that it adds.
 
     Parameters
@@ -74,11 +77,10 @@ def copy_without_rows(commit: Path, target: Path, vacuumed: int = 0) -> None:
     for action in kept:
         if "commitInfo" in action and len(kept) < len(actions):
             action["commitInfo"] |= emptied
-    target.write_text("".join(f"{json.dumps(action)}\n" for action in kept), encoding="utf-8")
+    write_unsynced(target, "".join(f"{json.dumps(action)}\n" for action in kept))
 
 
-def actions_of(path: Path) -> Iterator[dict[str, Any]]:
+def actions_of(commit: Place) -> Iterator[dict[str, Any]]:
     """Read the lines of a commit's file."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+    for line in io.BytesIO(store_at(commit).get()):
+        yield json.loads(line.decode())

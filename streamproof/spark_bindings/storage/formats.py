@@ -6,7 +6,6 @@ Every file and every commit says which one it is of. What says nothing is 0.1.0'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from streamproof.spark_bindings.errors import UnknownFormat
@@ -18,7 +17,7 @@ FORMAT_KEY = "streamproof.format"
 """Where a file, a commit or an offset says it. No channel, lane or snapshot has this name."""
 
 
-def format_of(said: Mapping[str, Any], where: Path | str) -> int:
+def format_of(said: Mapping[str, Any], where: object) -> int:
     """Return the format that something on a disk says it has.
 
     Parameters

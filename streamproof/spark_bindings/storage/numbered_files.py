@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from streamproof.spark_bindings.storage.place import AnyPlace, Place
+from streamproof.spark_bindings.storage.store import store_at
 
 
 class NumberedFiles:
@@ -11,19 +11,17 @@ class NumberedFiles:
 
     Parameters
     ----------
-    path : the directory; it need not exist
+    place : the directory; it need not exist
     ending : of the names
     """
 
-    def __init__(self, path: Path, ending: str = ".json") -> None:
-        self.path, self._ending = path, ending
+    def __init__(self, place: AnyPlace, ending: str = ".json") -> None:
+        self.place, self._ending = Place.of(place), ending
+        self._store = store_at(self.place)
 
     def numbers(self) -> list[int]:
         """Return the numbers of the files, in order; none if there is no directory."""
-        try:
-            names = os.listdir(self.path)
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        names = self._store.list()
         stems = (name.removesuffix(self._ending) for name in names if name.endswith(self._ending))
         return sorted(int(stem) for stem in stems if stem.isdigit())
 
@@ -31,10 +29,13 @@ class NumberedFiles:
         """Return the largest number; None if there is no file."""
         return max(self.numbers(), default=None)
 
-    def file(self, number: int) -> Path:
+    def file(self, number: int) -> Place:
         """Name the file of a number."""
-        return self.path / f"{number}{self._ending}"
+        return self.place / self._name(number)
 
     def remove(self, number: int) -> None:
         """Remove a file. May be repeated."""
-        self.file(number).unlink(missing_ok=True)
+        self._store.delete(self._name(number))
+
+    def _name(self, number: int) -> str:
+        return f"{number}{self._ending}"

@@ -7,25 +7,24 @@ those of earlier batches, back to a snapshot of the state, and that one on files
 from __future__ import annotations
 
 import json
-import os
 import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from streamproof.disk import replace_file
 from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.json_files import as_written
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 
 # 12_<uuid>.changelog, 12_<uuid>.zip: state as of batch 11
 _NAMED = re.compile(r"(\d+)_([^.]+)\.(changelog|zip)")
 _SCHEMA_PATHS = "stateSchemaFilePaths"
 
 
-def require_state(checkpoint: Path, batch: BatchId) -> None:
+def require_state(checkpoint: Place, batch: BatchId) -> None:
     """Check that a checkpoint has the state that its log names for a completed batch.
 
     Raises
@@ -36,7 +35,7 @@ def require_state(checkpoint: Path, batch: BatchId) -> None:
     named = _named(checkpoint, batch)
     for operator, partitions in named.items():
         for number, uniques in enumerate(partitions):
-            place = checkpoint / "state" / operator / str(number)
+            place = checkpoint / f"state/{operator}/{number}"
             for unique in uniques:
                 missing = _missing(place, batch + 1, unique)
                 if missing:
@@ -48,7 +47,7 @@ def require_state(checkpoint: Path, batch: BatchId) -> None:
                     )
 
 
-def require_offsets_before(checkpoint: Path, planned: BatchId) -> None:
+def require_offsets_before(checkpoint: Place, planned: BatchId) -> None:
     """Check that a checkpoint has the offsets before those of its last batch: Spark reads both.
 
     Parameters
@@ -59,8 +58,8 @@ def require_offsets_before(checkpoint: Path, planned: BatchId) -> None:
     ------
     LostFiles : if they are missing, so that Spark could not begin
     """
-    before = Path("offsets", str(planned - 1))
-    if planned > 0 and not (checkpoint / before).exists():
+    before = f"offsets/{planned - 1}"
+    if planned > 0 and not store_at(checkpoint).has(before):
         raise LostFiles(
             f"the checkpoint {checkpoint} has lost {before}, which Spark reads as it starts, as it "
             f"does those of batch {planned}. The query could not begin. Put the file back, or "
@@ -68,7 +67,7 @@ def require_offsets_before(checkpoint: Path, planned: BatchId) -> None:
         )
 
 
-def require_as_of(checkpoint: Path, batch: BatchId) -> None:
+def require_as_of(checkpoint: Place, batch: BatchId) -> None:
     """Check that a checkpoint that ends with a completed batch has what Spark begins with.
 
     Raises
@@ -80,7 +79,7 @@ def require_as_of(checkpoint: Path, batch: BatchId) -> None:
     require_state(checkpoint, batch)
 
 
-def require_sources(checkpoint: Path, offsets: Sequence[Any]) -> None:
+def require_sources(checkpoint: Place, offsets: Sequence[Any]) -> None:
     """Check that a checkpoint has what its sources of files have noted: which ones they have read.
 
     Parameters
@@ -94,8 +93,8 @@ def require_sources(checkpoint: Path, offsets: Sequence[Any]) -> None:
     for number, offset in enumerate(offsets):
         if not isinstance(offset, dict) or not isinstance(offset.get("logOffset"), int):
             continue
-        noted, place = offset["logOffset"], checkpoint / "sources" / str(number)
-        if noted >= 0 and not any((place / f"{noted}{end}").exists() for end in ("", ".compact")):
+        noted, place = offset["logOffset"], store_at(checkpoint / f"sources/{number}")
+        if noted >= 0 and not any(place.has(f"{noted}{end}") for end in ("", ".compact")):
             raise LostFiles(
                 f"the checkpoint {checkpoint} has lost sources/{number}/{noted}, where its source "
                 "has noted which files it has read. It would read them again, and their rows would "
@@ -104,30 +103,32 @@ def require_sources(checkpoint: Path, offsets: Sequence[Any]) -> None:
             )
 
 
-def _named(checkpoint: Path, batch: BatchId) -> dict[str, list[list[str]]]:
+def _named(checkpoint: Place, batch: BatchId) -> dict[str, list[list[str]]]:
     """Read which files a batch has written: per operator and partition, one for each store."""
-    file = checkpoint / "commits" / str(batch)
+    file = checkpoint / f"commits/{batch}"
     with as_written(file):
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = store_at(file).get().decode().splitlines()
         said: Any = json.loads(lines[1]) if len(lines) > 1 else {}
         return dict(said.get("stateUniqueIds") or {})  # none, if it has no state
 
 
-def _missing(place: Path, version: int, unique: str) -> str:
+def _missing(place: Place, version: int, unique: str) -> str:
     """Say what is missing of a partition's state of a version; nothing, if it is there."""
-    for directory, _, names in os.walk(place):
-        files: dict[int, list[tuple[str, str, str]]] = defaultdict(list)
-        for name in names:
-            parts = _NAMED.fullmatch(name)
-            if parts:
-                files[int(parts[1])].append((parts[2], parts[3], name))
+    folders: dict[str, dict[int, list[tuple[str, str, str]]]] = {}
+    for key in store_at(place).walk():
+        folder, _, name = key.rpartition("/")
+        files = folders.setdefault(folder, defaultdict(list))
+        parts = _NAMED.fullmatch(name)
+        if parts:
+            files[int(parts[1])].append((parts[2], parts[3], name))
+    for folder, files in folders.items():
         if any(own == unique for own, _, _ in files[version]):
-            return _missing_below(Path(directory), files, version, unique)
+            return _missing_below(place / folder if folder else place, files, version, unique)
     return f"{place.name}/{version}_{unique}"
 
 
 def _missing_below(
-    place: Path, files: dict[int, list[tuple[str, str, str]]], version: int, unique: str
+    place: Place, files: dict[int, list[tuple[str, str, str]]], version: int, unique: str
 ) -> str:
     """Follow the changes of a store back to a snapshot of it, or to its beginning."""
     for number in range(version, 0, -1):
@@ -138,7 +139,7 @@ def _missing_below(
         snapshots = [name for _, kind, name in there if kind == "zip"]
         for name in snapshots:
             parts = _parts(place / name)
-            missing = [part for part in parts if not (place / "SSTs" / part).exists()]
+            missing = [part for part in parts if not store_at(place).has(f"SSTs/{part}")]
             if not missing:
                 return ""
             if len(there) == len(snapshots):
@@ -146,11 +147,11 @@ def _missing_below(
     return ""
 
 
-def _parts(snapshot: Path) -> Iterator[str]:
+def _parts(snapshot: Place) -> Iterator[str]:
     """List the files that a snapshot of a store's state names."""
     with as_written(snapshot):
         try:
-            with zipfile.ZipFile(snapshot) as packed:
+            with zipfile.ZipFile(snapshot.local) as packed:
                 text = packed.read("metadata").decode()
         except zipfile.BadZipFile as error:
             raise ValueError(str(error)) from error
@@ -159,17 +160,15 @@ def _parts(snapshot: Path) -> Iterator[str]:
             yield file["dfsSstFileName"]
 
 
-def settle(checkpoint: Path) -> None:
+def settle(checkpoint: Place) -> None:
     """Let a checkpoint name its own files: Spark notes some of them with their whole path.
 
     A restored query would use those of the snapshot, and one whose directory was moved, none. May
     be repeated.
     """
-    for file in sorted(checkpoint.glob("state/*/_metadata/v2/*")):
-        if not file.name.isdigit():
-            continue
+    for file in _operators(checkpoint):
         with as_written(file):
-            version, text = file.read_text(encoding="utf-8").split("\n", 1)
+            version, text = store_at(file).get().decode().split("\n", 1)
             said = json.loads(text)
             stores = said["stateStoreInfo"]
             here = [[_here(checkpoint, path) for path in store[_SCHEMA_PATHS]] for store in stores]
@@ -178,14 +177,25 @@ def settle(checkpoint: Path) -> None:
             for store, paths in zip(stores, here, strict=True):
                 store[_SCHEMA_PATHS] = paths
         # Its name may be one of several for the same bytes: a new file, and no checksum of the old.
-        (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
-        replace_file(file, f"{version}\n{json.dumps(said)}".encode())
+        folder = store_at(file.parent)
+        folder.delete(f".{file.name}.crc")
+        folder.put(file.name, f"{version}\n{json.dumps(said)}".encode())
 
 
-def _here(checkpoint: Path, path: str) -> str:
+def _operators(checkpoint: Place) -> Iterator[Place]:
+    """List the files in which Spark notes its operators, and where their schemas are."""
+    state = store_at(checkpoint / "state")
+    for operator in state.list():
+        folder = f"{operator}/_metadata/v2"
+        for name in state.list(folder):
+            if name.isdigit():
+                yield state.place / f"{folder}/{name}"
+
+
+def _here(checkpoint: Place, path: str) -> str:
     """Give the place below a checkpoint that a path names below another one."""
     scheme, found, below = path.rpartition("/state/")
-    local = checkpoint / "state" / below
-    if not found or not scheme.startswith("file:") or not local.exists():
+    own = checkpoint / f"state/{below}"
+    if not found or not scheme.startswith("file:") or not store_at(own).has():
         return path
-    return f"file:{local}"
+    return f"file:{own.for_spark()}"

@@ -7,14 +7,16 @@ whoever goes on from a commit, its own or another's, syncs it first.
 from __future__ import annotations
 
 from itertools import takewhile
-from pathlib import Path
 
-from streamproof.disk import DiskFailed, sync_files
+from streamproof.disk import DiskFailed
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import sync_files
 
 
-def commit_file(table: Path, version: int) -> Path:
+def commit_file(table: Place, version: int) -> Place:
     """Name the file of a commit in a Delta log."""
-    return table / "_delta_log" / f"{version:020d}.json"
+    return table / f"_delta_log/{version:020d}.json"
 
 
 class SyncedCommits:
@@ -25,7 +27,7 @@ class SyncedCommits:
     table : its directory
     """
 
-    def __init__(self, table: Path) -> None:
+    def __init__(self, table: Place) -> None:
         self._table, self._until = table, -1
 
     def sync(self, until: int) -> None:
@@ -38,7 +40,7 @@ class SyncedCommits:
         numbers = range(until, self._until, -1)
         files = (commit_file(self._table, number) for number in numbers)
         try:
-            sync_files(takewhile(Path.exists, files))  # older ones may have been compacted
+            sync_files(takewhile(_is_there, files))  # older ones may have been compacted
         except DiskFailed as error:
             raise DiskFailed(
                 f"commits {self._until + 1} to {until} of {self._table} are there, but may be lost "
@@ -47,3 +49,7 @@ class SyncedCommits:
                 error.errno,
             ) from error
         self._until = max(self._until, until)
+
+
+def _is_there(file: Place) -> bool:
+    return store_at(file).has()

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from streamproof.spark_bindings.storage.commit_lines import commit_actions
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 
 _Files: TypeAlias = Counter[tuple[str, str]]
@@ -44,7 +45,7 @@ class ForeignCommits:
     table : its directory
     """
 
-    def __init__(self, table: Path) -> None:
+    def __init__(self, table: Place) -> None:
         self._table = table
         self._seen, self._said = -1, b""
 
@@ -107,8 +108,8 @@ class ForeignCommits:
         return None, behind[::-1]
 
     def _text(self, version: int) -> bytes:
-        file = commit_file(self._table, version)
-        return file.read_bytes() if file.exists() else b""
+        file = store_at(commit_file(self._table, version))
+        return file.get() if file.has() else b""
 
 
 def _changed(files: _Files) -> frozenset[tuple[tuple[str, str], int]]:

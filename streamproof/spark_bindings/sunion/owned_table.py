@@ -10,25 +10,27 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from pathlib import Path
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
-from streamproof.disk import explained, sync_directory
+from streamproof.disk import explained
 from streamproof.spark_bindings.channels.commits import add_action, fenced, not_appended, pauses
 from streamproof.spark_bindings.channels.provenance import Made
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, has_begun
 from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongSchema
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.commit_lines import commit_actions, require_whole, told_of
-from streamproof.spark_bindings.storage.delta_tables import create_table, open_table
+from streamproof.spark_bindings.storage.delta_tables import create_table, is_table, open_table
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import describe
+from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import SyncedCommits, commit_file
+from streamproof.spark_bindings.storage.trees import sync_names
 from streamproof.spark_bindings.sunion.foreign_commits import ForeignCommits
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
@@ -42,7 +44,7 @@ class OwnedTable:
 
     Parameters
     ----------
-    path : directory of the table; it is created if it is absent and the query has never run
+    place : directory of the table; it is created if it is absent and the query has never run
     schema : of its rows
     checkpoint : of the query that it belongs to
     kinds : of the rows that it may have
@@ -57,22 +59,23 @@ class OwnedTable:
     """
 
     def __init__(
-        self, path: Path, schema: pa.Schema, checkpoint: Checkpoint, kinds: AbstractSet[TupleType]
+        self, place: Place, schema: pa.Schema, checkpoint: Checkpoint, kinds: AbstractSet[TupleType]
     ) -> None:
-        self.path, self._checkpoint, self._synced = path, checkpoint, SyncedCommits(path)
+        self.place, self._checkpoint, self._synced = place, checkpoint, SyncedCommits(place)
         note = "late_table" if TupleType.LATE in kinds else "table"
-        self._note = checkpoint.path / f"streamproof_{note}.json"
+        self._note = checkpoint.place / f"streamproof_{note}.json"
         self._partition_by = [name for name in (TUPLE_TYPE, SERIALIZER) if name in schema.names]
-        if not DeltaTable.is_deltatable(str(path)):
+        if not is_table(place):
             self._refuse_if_run("does not exist")
-            create_table(path, schema, self._partition_by)
-        self._table = open_table(path)
-        self._foreign = ForeignCommits(path)
-        if not self._note.exists():  # deleted by whoever wants the table as it is; or never written
+            create_table(place, schema, self._partition_by)
+        self._table = open_table(place)
+        self._foreign = ForeignCommits(place)
+        # Deleted by whoever wants the table as it is; or never written.
+        if not store_at(self._note).has():
             self._foreign.accept(self._table.version())
         self._require_newest_whole()
         self._require_schema(schema)
-        started = (checkpoint.path / "metadata").exists() or checkpoint.last_committed() is not None
+        started = has_begun(checkpoint.place) or checkpoint.last_committed() is not None
         newest = self._newest(checkpoint.identity() if started else "")
         self._refuse_if_ahead(newest)
         self._refuse_if_behind(newest)
@@ -125,12 +128,12 @@ class OwnedTable:
         """
         found = self._made_in(made)
         if found is not None and found != made:
-            raise made.disagrees(found, str(self.path), f"its commit in the table {self.path}")
+            raise made.disagrees(found, str(self.place), f"its commit in the table {self.place}")
 
     def _made_in(self, made: Made) -> Made | None:
         """Read what the commit of a batch says; None if there is none, or 0.1.0 wrote it."""
         for version in range(self._table.version(), 0, -1):
-            actions = list(commit_actions(self.path, version))
+            actions = list(commit_actions(self.place, version))
             for action in actions:
                 if action.get("txn", {}).get("appId") == made.life:
                     if int(action["txn"]["version"]) != made.batch:
@@ -171,7 +174,7 @@ class OwnedTable:
             else:
                 write_json(self._note, {"batch": batch})
                 return
-        raise not_appended(f"the table {self.path}")
+        raise not_appended(f"the table {self.place}")
 
     def _commit(self, made: Made, files: Sequence[TableFile], undone: Sequence[int]) -> None:
         """Commit right behind the version that was read last, or not at all.
@@ -195,8 +198,8 @@ class OwnedTable:
             max_commit_retries=0,
         )
         if added:
-            sync_directory(self.path)
-        with explained(self.path, "Nothing was committed"):
+            sync_names(self.place)
+        with explained(self.place, "Nothing was committed"):
             self._table.create_write_transaction(
                 added,
                 "overwrite" if undone else "append",
@@ -218,9 +221,9 @@ class OwnedTable:
         """
         replaced = self._foreign.is_replaced()
         if replaced:
-            if not DeltaTable.is_deltatable(str(self.path)):
+            if not is_table(self.place):
                 self._refuse_if_run("does not exist any more")
-            self._table = open_table(self.path)
+            self._table = open_table(self.place)
         else:
             self._table.update_incremental()
         newest = self._table.transaction_version(owner)
@@ -239,11 +242,11 @@ class OwnedTable:
             return
         back = ""
         if change.right is not None:
-            call = f"DeltaTable({str(self.path)!r}).restore({change.right})"
+            call = f"DeltaTable({str(self.place)!r}).restore({change.right})"
             back = f"To take the change back, run {call}. "
         raise ForeignTable(
-            f"the table {self.path} was changed behind the back of the query with the checkpoint "
-            f"{self._checkpoint.path}: its version {change.version} is a {change.operation} that "
+            f"the table {self.place} was changed behind the back of the query with the checkpoint "
+            f"{self._checkpoint.place}: its version {change.version} is a {change.operation} that "
             "somebody else committed. Rows of the query may be gone or altered, and it does not "
             f"write them again. Nothing was written. {back}If the change is to stay, delete "
             f"{self._note} and start the query again"
@@ -256,8 +259,8 @@ class OwnedTable:
         made_by = {entry["operation"] for entry in self._table.history()} - _OF_NO_QUERY
         if made_by or has_files:
             raise ForeignTable(
-                f"the table {self.path} has been written ({', '.join(sorted(made_by))}), but "
-                f"never by the query with the checkpoint {self._checkpoint.path}. Its rows would "
+                f"the table {self.place} has been written ({', '.join(sorted(made_by))}), but "
+                f"never by the query with the checkpoint {self._checkpoint.place}. Its rows would "
                 "be in the table twice, or be revoked by another's UNDO. Give each query a table "
                 "of its own; to begin anew, delete table, late table and checkpoint"
             )
@@ -266,17 +269,17 @@ class OwnedTable:
         last = self._checkpoint.last_committed()
         if last is not None:
             raise ForeignTable(
-                f"the table {self.path} {what}, though the checkpoint {self._checkpoint.path} has "
-                f"been through batch {last}. The rows of those batches would never be there. Put "
-                "the table back, or the checkpoint's own file metadata, if that is another one; or "
-                "begin anew, without checkpoint, table and late table"
+                f"the table {self.place} {what}, though the checkpoint {self._checkpoint.place} "
+                f"has been through batch {last}. The rows of those batches would never be there. "
+                "Put the table back, or the checkpoint's own file metadata, if that is another "
+                "one; or begin anew, without checkpoint, table and late table"
             )
 
     def _refuse_if_ahead(self, newest: int | None) -> None:
         if newest is not None and not self._checkpoint.is_planned(BatchId(newest)):
             raise ForeignTable(
-                f"the table {self.path} has batch {newest} of the query with the checkpoint "
-                f"{self._checkpoint.path}, which knows nothing of that batch: files of it are "
+                f"the table {self.place} has batch {newest} of the query with the checkpoint "
+                f"{self._checkpoint.place}, which knows nothing of that batch: files of it are "
                 "gone, or an older copy is in its place. The query would begin at an earlier "
                 "batch, and write rows again. Put the checkpoint back; or begin anew, without "
                 "checkpoint, table and late table"
@@ -286,8 +289,8 @@ class OwnedTable:
         note = read_json(self._note, batch=int)  # absent where an older version wrote the table
         if note is not None and (newest is None or newest < note["batch"]):
             raise ForeignTable(
-                f"the table {self.path} has lost batch {note['batch']} of the query with the "
-                f"checkpoint {self._checkpoint.path}: its newest is {newest}. An older copy is in "
+                f"the table {self.place} has lost batch {note['batch']} of the query with the "
+                f"checkpoint {self._checkpoint.place}: its newest is {newest}. An older copy is in "
                 "its place, and the rows behind would be lacking for good. Put the newer one back; "
                 "or begin anew, without checkpoint, table and late table"
             )
@@ -296,18 +299,18 @@ class OwnedTable:
         strange = {*self._files()[_KIND].to_pylist()} - {kind.value for kind in kinds}
         if strange:
             raise ForeignTable(
-                f"the table {self.path} has rows of the type {', '.join(sorted(strange))}, which "
+                f"the table {self.place} has rows of the type {', '.join(sorted(strange))}, which "
                 "belong to the query's other table: one of stable rows, the other of late ones. "
                 "Have they been swapped? Put each in its place"
             )
 
     def _require_newest_whole(self) -> None:
         version = self._table.version()
-        actions = list(commit_actions(self.path, version))
-        with as_written(commit_file(self.path, version)):
+        actions = list(commit_actions(self.place, version))
+        with as_written(commit_file(self.place, version)):
             for action in actions:
                 if "commitInfo" in action:
-                    format_of(action["commitInfo"], f"the table {self.path}")
+                    format_of(action["commitInfo"], f"the table {self.place}")
                     require_whole(action["commitInfo"], actions)
 
     def _require_schema(self, schema: pa.Schema) -> None:
@@ -315,7 +318,7 @@ class OwnedTable:
         by = self._table.metadata().partition_columns
         if not found.equals(schema) or by != self._partition_by:
             raise WrongSchema(
-                f"the table {self.path} stores ({describe(found)}) by {by}, but the merged stream "
+                f"the table {self.place} stores ({describe(found)}) by {by}, but the merged stream "
                 f"has ({describe(schema)}) by {self._partition_by}. Its rows would be misread. "
                 "Choose another directory, or select the stored columns"
             )
@@ -329,5 +332,5 @@ class OwnedTable:
         return add_action(file.path, file.size, file.rows, partition)
 
     def _fenced(self, batch: int, newest: int) -> FencedDriver:
-        query = f"the query with the checkpoint {self._checkpoint.path}"
-        return fenced(query, batch, f"the table {self.path}", newest=newest)
+        query = f"the query with the checkpoint {self._checkpoint.place}"
+        return fenced(query, batch, f"the table {self.place}", newest=newest)

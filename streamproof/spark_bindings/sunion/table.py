@@ -18,11 +18,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StringType
 
-from streamproof.paths import why_not_local
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.channels.channel_log import CHANNEL_KEY, PIPELINE_KEY
 from streamproof.spark_bindings.channels.provenance import BatchNotes, Made, running_offsets
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, has_begun
 from streamproof.spark_bindings.checkpoints.fixed_settings import (
     LASTING,
     check_written,
@@ -34,8 +33,11 @@ from streamproof.spark_bindings.checkpoints.stateful import lasting_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.names import BatchId, ChannelName
 from streamproof.spark_bindings.session.session import check_classic
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 from streamproof.spark_bindings.storage.state_files import settle
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import is_directory
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.rows import nullable
 from streamproof.spark_bindings.sunion.table_files import (
@@ -110,16 +112,16 @@ def reconcile(
         check_classic(merged.sparkSession)
     _require_merged(merged)
     place = _local("table", table)
-    behind = place.with_name(f"{place.name}.late") if late is None else _local("late", late)
+    behind = place.beside(f"{place.name}.late") if late is None else _local("late", late)
     progress = _local("checkpoint", checkpoint)
     places = (place, behind, progress)
-    if any(one == other or one in other.parents for one, other in permutations(places, 2)):
+    if any(other.is_within(one) for one, other in permutations(places, 2)):
         raise WrongArgument(
             f"reconcile was given table={str(place)!r}, late={str(behind)!r} and "
             f"checkpoint={str(progress)!r}. Each needs a directory of its own, outside of the "
             "others: Delta deletes what it does not know in a table's. Name three"
         )
-    writer = _triggered(merged, trigger).option("checkpointLocation", str(progress))
+    writer = _triggered(merged, trigger).option("checkpointLocation", progress.for_spark())
     lasting, own = _lasting(merged), Checkpoint(progress)
     check_written(progress, lasting)
     check_inputs(planned_sources(merged), own)
@@ -189,24 +191,20 @@ def _lasting(merged: DataFrame) -> dict[str, Any]:
     return settings | {name: value for name, value in through.items() if value is not None}
 
 
-def _local(argument: str, place: Path | str) -> Path:
-    if why := why_not_local(place):
+def _local(argument: str, where: Path | str) -> Place:
+    said = f"reconcile was given {argument}={where!r}"
+    done = "It must be a directory of this machine. Nothing was written. Write for example "
+    place = Place.given(said, where, f'{done}{argument}="tables/departures"')
+    if "%" in str(place) or "\\" in str(place):
         raise WrongArgument(
-            f"reconcile was given {argument}={place!r}, {why}. It must be a directory of this "
-            f'machine. Nothing was written. Write for example {argument}="tables/departures"'
-        )
-    path = Path(place).resolve()
-    if "%" in str(path) or "\\" in str(path):
-        raise WrongArgument(
-            f"reconcile was given {argument}={place!r}, which is {path}. Delta writes places as "
+            f"{said}, which is {place}. Delta writes places as "
             "URLs, and would misread % and backslashes. Nothing was written. Choose another name"
         )
-    if path.exists() and not path.is_dir():
+    if store_at(place).has() and not is_directory(place):
         raise WrongArgument(
-            f"reconcile was given {argument}={place!r}, which is a file. Nothing was written. Name "
-            "a directory, which need not exist"
+            f"{said}, which is a file. Nothing was written. Name a directory, which need not exist"
         )
-    return path
+    return place
 
 
 class TableSink:
@@ -223,7 +221,9 @@ class TableSink:
     WrongSchema, ForeignTable : if a table is there and cannot be gone on with
     """
 
-    def __init__(self, merged: DataFrame, table: Path, late: Path, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self, merged: DataFrame, table: Place, late: Place, checkpoint: Checkpoint
+    ) -> None:
         schema = nullable(stored_schema(merged.schema, f"table {table.name!r}"))
         self._checkpoint = checkpoint
         present = {TupleType.INSERTION, TupleType.TENTATIVE}
@@ -235,7 +235,7 @@ class TableSink:
             TupleType.LATE: late,
         }
         self._checkpoint = checkpoint
-        self._notes = BatchNotes(checkpoint.path / "streamproof_batches", f"of the table {table}")
+        self._notes = BatchNotes(checkpoint.place / "streamproof_batches", f"of the table {table}")
         self._check_start()
         self._tentative = self._table.tentative_serializers()
         self._bounded = bool(merged.schema[TUPLE_TYPE].metadata.get(BOUNDED))
@@ -283,8 +283,8 @@ class TableSink:
         running = running_offsets(rows, made.life)
         if running is not None and running != list(made.received.values()):
             ends = {ChannelName(str(number)): offset for number, offset in enumerate(running)}
-            where = self._checkpoint.path / "offsets" / str(made.batch)
-            raise replace(made, received=ends).disagrees(made, str(self._table.path), where)
+            where = self._checkpoint.place / "offsets" / str(made.batch)
+            raise replace(made, received=ends).disagrees(made, str(self._table.place), where)
         self._require_agreed(made)
 
     def _require_agreed(self, made: Made) -> None:
@@ -294,8 +294,7 @@ class TableSink:
 
     def _check_start(self) -> None:
         """Compare what was written with what the checkpoint says of the newest batches."""
-        has_begun = (self._checkpoint.path / "metadata").exists()
-        if self._checkpoint.last_committed() is None and not has_begun:
+        if self._checkpoint.last_committed() is None and not has_begun(self._checkpoint.place):
             return  # the power failed before anything was written in its name
         for batch in {self._checkpoint.last_committed(), self._checkpoint.last_planned()}:
             if batch is not None and self._checkpoint.is_planned(batch):

@@ -5,21 +5,22 @@ Tentative rows have files of their own, so that an UNDO removes files and rewrit
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from streamproof.disk import explained, sync_file
+from streamproof.disk import explained
 from streamproof.spark_bindings.errors import WrongRows
+from streamproof.spark_bindings.storage.parquet_files import writer_of
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import fit
+from streamproof.spark_bindings.storage.store import store_at
+from streamproof.spark_bindings.storage.trees import sync_content
 from streamproof.spark_bindings.sunion.rows import by_value
 from streamproof.spark_bindings.sunion.tuple_type import SERIALIZER, TUPLE_TYPE, TupleType
 
@@ -61,7 +62,7 @@ class TableWriter:
     prefix : of the files' names
     """
 
-    directories: dict[TupleType, Path]
+    directories: dict[TupleType, Place]
     schema: pa.Schema
     prefix: str
 
@@ -95,24 +96,24 @@ class TableWriter:
 class _OpenFile:
     """A file that is being written."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._path, self._schema, self._rows = path, schema, 0
-        self._writer = pq.ParquetWriter(path, schema)
+    def __init__(self, place: Place, schema: pa.Schema) -> None:
+        self._place, self._schema, self._rows = place, schema, 0
+        self._writer = writer_of(place, schema)
 
     def write(self, rows: pa.Table) -> None:
-        with explained(self._path, "No row was committed"):
+        with explained(self._place, "No row was committed"):
             self._writer.write_table(fit(rows.select(self._schema.names), self._schema, "table"))
         self._rows += rows.num_rows
 
     def close(self) -> tuple[str, int, int]:
-        with explained(self._path, "No row was committed"):
+        with explained(self._place, "No row was committed"):
             self._writer.close()
-        sync_file(self._path)
-        return self._path.name, os.path.getsize(self._path), self._rows
+        sync_content(self._place)
+        return self._place.name, store_at(self._place).size() or 0, self._rows
 
     def discard(self) -> None:
         self._writer.close()
-        self._path.unlink()
+        store_at(self._place).delete()
 
 
 def read_written(rows: Sequence[tuple[Any, ...]]) -> list[TableFile]:

@@ -30,12 +30,12 @@ from tests.spark.support.waiting import SECONDS_MAX
 @contextmanager
 def without(channel: Channel, *positions: int) -> Iterator[None]:
     """Let commits of a channel disappear for a while."""
-    files = [commit_file(channel.path, Position(position)) for position in positions]
-    kept = [file.read_bytes() for file in files]
+    files = [commit_file(channel.place, Position(position)) for position in positions]
+    kept = [file.local.read_bytes() for file in files]
     lose(channel, *positions)
     yield
     for file, content in zip(files, kept, strict=True):
-        file.write_bytes(content)
+        file.local.write_bytes(content)
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def ahead(tmp_path: Path) -> Pipeline:
     a, b = made.channel("a"), made.channel("b")
     feed(a, 1, 2, 3)
     feed(b, 10)
-    place = PipelineDirectory.open(made.path).query_path(QueryName("q"))
-    checkpoint(place / "checkpoint", [offset(a, 3), offset(b, 0)])
+    place = PipelineDirectory.open(made.path).query_place(QueryName("q"))
+    checkpoint((place / "checkpoint").local, [offset(a, 3), offset(b, 0)])
     lose(a, 2, 3)
     return two(made.path)
 

@@ -47,12 +47,12 @@ def merged_row(number: int) -> pa.Table:
 def copy_commits(made: Channel, until: int, row: Row) -> None:
     """Go on from the first commit up to a position; each has a row, with its number."""
     entry = made.log.entry(Position(1))
-    text, old = commit_file(made.path, Position(1)).read_text(), entry.files[0].path
+    text, old = commit_file(made.place, Position(1)).local.read_text(), entry.files[0].path
     for position in range(made.log.last() + 1, until + 1):
         name = f"feed-{position:032}.parquet"
-        pq.write_table(row(position), made.path / name)
+        pq.write_table(row(position), (made.place / name).local)
         commit = text.replace(old, name).replace(str(entry.commit), f"{position:032}")
-        commit_file(made.path, Position(position)).write_text(commit)
+        commit_file(made.place, Position(position)).local.write_text(commit)
 
 
 def lengthen(open_one: Callable[[], Pipeline], name: str, row: Row) -> Channel:

@@ -28,6 +28,7 @@ from streamproof.spark_bindings.errors import (
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
 from streamproof.spark_bindings.storage.failpoints import Failpoint
 from streamproof.spark_bindings.storage.parquet_files import write_file
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import spark_schema, stored_schema
 
 SCHEMA = stored_schema("id long, name string", "channel 'rows'")
@@ -36,7 +37,7 @@ FIRST, SECOND = SnapshotId("000001"), SnapshotId("000002")
 
 def make(path: Path, *, writer: str | None = None, pipeline: str = "p") -> Channel:
     if not path.exists():
-        Channel.create(path, SCHEMA)
+        Channel.create(Place.of(path), SCHEMA)
     name = None if writer is None else QueryName(writer)
     return Channel(path, ChannelName(path.name), pipeline=pipeline, writer=name)
 
@@ -252,7 +253,7 @@ def test_a_lost_commit_or_file_is_reported(tmp_path: Path) -> None:
     channel.append(rows(1))
     with pytest.raises(ChannelDamaged, match="no commit 2"):
         channel.log.entry(Position(2))
-    (channel.path / channel.log.entry(Position(1)).files[0].path).unlink()
+    (channel.place / channel.log.entry(Position(1)).files[0].path).local.unlink()
     with pytest.raises(ChannelDamaged, match="is gone"):
         channel.rows()
 
@@ -262,7 +263,7 @@ def test_a_channel_that_was_restored_by_delta_is_refused(tmp_path: Path) -> None
     channel = make(tmp_path / "rows")
     for number in range(3):
         channel.append(rows(number))
-    DeltaTable(channel.path).restore(1)
+    DeltaTable(channel.place.local).restore(1)
     with pytest.raises(ChannelDamaged, match="commit 4 .* removed rows"):
         make(tmp_path / "rows")
     channel.append(rows(3))
@@ -274,16 +275,16 @@ def test_a_channel_that_was_restored_by_delta_is_refused(tmp_path: Path) -> None
 def test_a_damaged_commit_is_reported(tmp_path: Path, text: str) -> None:
     channel = make(tmp_path / "rows")
     channel.append(rows(1))
-    channel_log.commit_file(channel.path, Position(1)).write_text(text)
+    channel_log.commit_file(channel.place, Position(1)).local.write_text(text)
     with pytest.raises(DamagedFile, match=r"_delta_log/0*1\.json is not what was written"):
         channel.rows()
     if text in ("", "{"):
         with pytest.raises(DamagedFile, match=r"the Delta table .*rows is not what was written"):
-            Channel(channel.path, ChannelName("rows"), pipeline="p")
+            Channel(channel.place, ChannelName("rows"), pipeline="p")
 
 
 def test_a_file_without_rows_is_not_written(tmp_path: Path) -> None:
-    assert write_file(tmp_path, "x", SCHEMA, iter(rows().to_batches())) is None
+    assert write_file(Place.of(tmp_path), "x", SCHEMA, iter(rows().to_batches())) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -292,7 +293,7 @@ def test_many_positions_are_read_back_in_order(tmp_path: Path) -> None:
     for number in range(120):  # past Delta's own checkpoint, which is written every 100 commits
         channel.append(rows(number))
     assert channel.rows()["id"].to_pylist() == list(range(120))
-    assert channel_log.committed_positions(channel.path) != []
+    assert channel_log.committed_positions(channel.place) != []
     assert make(tmp_path / "rows").log.last() == 120
 
 

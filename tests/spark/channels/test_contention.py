@@ -28,6 +28,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.names import BatchId, SnapshotId
 from streamproof.spark_bindings.storage.parquet_files import write_file
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
 from streamproof.spark_bindings.sunion.tuple_type import TUPLE_TYPE, TupleType
@@ -70,7 +71,7 @@ def refuse(
 
 
 def data_files(pipeline: Pipeline) -> int:
-    return len(list(pipeline.channel("a").path.glob("*.parquet")))
+    return len(list(pipeline.channel("a").place.local.glob("*.parquet")))
 
 
 def test_an_append_that_others_overtake_is_tried_again(
@@ -132,10 +133,10 @@ def test_a_producer_in_two_processes_appends_a_number_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     pipeline, other = pipeline_at(tmp_path / "p"), pipeline_at(tmp_path / "p").channel("a")
-    there, given = DeltaTable(other.path), pa.table({"x": [1]})
+    there, given = DeltaTable(other.place.local), pa.table({"x": [1]})
 
     def be_faster() -> None:
-        file = write_file(other.path, "feed", other.schema, iter(given.to_batches()))
+        file = write_file(other.place, "feed", other.schema, iter(given.to_batches()))
         assert file is not None
         add = commits.add_action(file.path, file.size, file.rows)
         said = commits.CommitProperties(app_transactions=[Transaction("producer:p", first)])
@@ -174,7 +175,7 @@ def test_a_merged_table_that_others_commit_to_is_tried_again(
     schema = pa.schema([("x", pa.int64()), (TUPLE_TYPE, pa.string())])
     checkpoint: Checkpoint = spark_checkpoint(tmp_path / "c", last=3)
     (tmp_path / "c/commits").rename(tmp_path / "gone")
-    table = OwnedTable(tmp_path / "t", schema, checkpoint, {TupleType.INSERTION})
+    table = OwnedTable(Place.of(tmp_path / "t"), schema, checkpoint, {TupleType.INSERTION})
     file = TableFile(TupleType.INSERTION, 0, "rows-0.parquet", 1, 1)
 
     def made(batch: int) -> Made:

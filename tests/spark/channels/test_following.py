@@ -12,6 +12,7 @@ import pytest
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongArgument
 from streamproof.spark_bindings.names import ChannelName, SnapshotId
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 
@@ -19,7 +20,7 @@ from streamproof.spark_bindings.storage.synced_commits import commit_file
 @pytest.fixture
 def channel(tmp_path: Path) -> Channel:
     """Make an empty channel of numbers."""
-    Channel.create(tmp_path / "c", stored_schema("x long", "it"))
+    Channel.create(Place.of(tmp_path / "c"), stored_schema("x long", "it"))
     return Channel(tmp_path / "c", ChannelName("c"), pipeline="p")
 
 
@@ -51,7 +52,7 @@ def test_an_empty_channel_has_nothing(channel: Channel) -> None:
 
 def test_what_is_appended_meanwhile_is_followed(channel: Channel) -> None:
     feeder = Thread(
-        target=feed, args=(Channel(channel.path, channel.name, pipeline="p"), *range(9))
+        target=feed, args=(Channel(channel.place, channel.name, pipeline="p"), *range(9))
     )
     feeder.start()
     found = [n for commit in channel.follow(idle=5) for n in commit.rows["x"].to_pylist()]
@@ -63,7 +64,7 @@ def test_a_commit_that_is_missing_ends_it_with_an_error(channel: Channel) -> Non
     feed(channel, 1, 2)
     commits = channel.follow(idle=0)
     assert next(commits).position == 1
-    commit_file(channel.path, 1).unlink()
+    commit_file(channel.place, 1).local.unlink()
     with pytest.raises(ChannelDamaged, match="no commit 1"):
         taken(channel)
 

@@ -151,10 +151,10 @@ def test_the_newest_commit_is_cut(made: Pipeline, tmp_path: Path, lines: int) ->
     a = made.channel("a")
     a.append(a.rows().slice(0, 1), producer="bridge", sequence=1)
     kept = checkpoint(tmp_path / "ck", [offset(a, 1)])
-    file = commit_file(a.path, Position(4))
-    whole = file.read_text().splitlines(keepends=True)
+    file = commit_file(a.place, Position(4))
+    whole = file.local.read_text().splitlines(keepends=True)
     assert len(whole) == 3
-    file.write_text("".join(whole[:lines]))
+    file.local.write_text("".join(whole[:lines]))
     with pytest.raises(DamagedFile, match="00004.json"):
         check_inputs(planned(a), kept)
     with pytest.raises(DamagedFile):
@@ -197,7 +197,7 @@ def test_an_outside_reader_passes_markers_and_reads_all_that_was_available(made:
     made.snapshot()
     feed(a, 5, 6)
     assert ends(reader(a), offset(a, 0)) == [0, 4, 6]  # a query of the pipeline ends at the marker
-    source = OutsideReader(str(a.path), a.log.pipeline, "a", ["x"], 2, None)
+    source = OutsideReader(str(a.place), a.log.pipeline, "a", ["x"], 2, None)
     source.prepareForTriggerAvailableNow()
     feed(a, 7)
     assert ends(source, offset(a, 0)) == [0, 2, 4, 6]

@@ -14,6 +14,7 @@ from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import ReusedSequence, WrongArgument
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.commit_lines import copy_without_rows
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.support.lives import opened
 
@@ -81,7 +82,7 @@ def test_rows_that_were_left_out_of_a_clone_cannot_be_compared(
     channel: Channel, tmp_path: Path
 ) -> None:
     assert channel.append(rows(1), producer="bridge", sequence=0) == 1
-    file = commit_file(channel.path, Position(1))
-    copy_without_rows(file, tmp_path / "commit")
-    (tmp_path / "commit").replace(file)
+    file = commit_file(channel.place, Position(1))
+    copy_without_rows(file, Place.of(tmp_path / "commit"))
+    (tmp_path / "commit").replace(file.local)
     assert opened(channel).append(rows(1), producer="bridge", sequence=0) is None

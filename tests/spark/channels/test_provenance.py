@@ -58,7 +58,7 @@ class Query:
 def commit(channel: Channel, made: Made, rows: int = 1) -> object:
     """Append the rows of a batch as `append_once` does."""
     table = pa.table({"x": pa.array(range(rows), pa.int64())}, schema=channel.schema)
-    file = write_file(channel.path, "rows", channel.schema, iter(table.to_batches()))
+    file = write_file(channel.place, "rows", channel.schema, iter(table.to_batches()))
     assert file is not None
     channel._table.update_incremental()
     return channel._commit([file], Transaction(made.life, made.batch), made.metadata())
@@ -139,7 +139,7 @@ def test_an_output_channel_with_another_commit_in_the_place(query: Query) -> Non
 def test_a_checkpoint_that_is_gone(query: Query, tmp_path: Path) -> None:
     query.run(1, 1)
     kept = checkpoint(tmp_path / "empty")
-    (kept.path / "metadata").unlink()
+    (kept.place / "metadata").local.unlink()
     with pytest.raises(WrongCheckpoint, match="the checkpoint is gone"):
         OutputCheck("q", kept, query.notes, query.output.log).check()
     fresh = BatchNotes(tmp_path / "none", "q")  # the whole directory of the query
@@ -176,7 +176,7 @@ def test_what_the_original_has_written_says_nothing_of_a_restored_query(
 def test_what_others_commit_hides_nothing(query: Query) -> None:
     """A vacuum's commit, or a marker of another version, says nothing of a batch."""
     query.run(1, 1, noted=False)
-    table = DeltaTable(query.output.path)
+    table = DeltaTable(query.output.place.local)
     table.create_write_transaction([], "append", table.schema())
     with pytest.raises(WrongCheckpoint, match="a life one of it"):
         query.check(life="two")

@@ -22,6 +22,7 @@ from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful, l
 from streamproof.spark_bindings.checkpoints.watermarks import closes_later
 from streamproof.spark_bindings.errors import ReplayedFreely, WrongCheckpoint
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import write
 from tests.spark.support.lives import checkpoint
 from tests.spark.support.waiting import SECONDS_MAX, await_that
@@ -32,7 +33,7 @@ Plan = Callable[..., DataFrame]
 class Planned:
     """A checkpoint in which a batch was planned."""
 
-    path = Path("checkpoint")
+    place = Place.of("checkpoint")
 
     def last_planned(self) -> int:
         return 0
@@ -82,27 +83,29 @@ STATE = Lasting([Stateful("Aggregate(a.k)", "")], watermarks=["a.t"], output_mod
 
 
 def test_a_note_of_an_older_version_says_neither_mode_nor_watermark(tmp_path: Path) -> None:
-    check_state_plan("q", tmp_path, STATE, Planned())
+    check_state_plan("q", Place.of(tmp_path), STATE, Planned())
     file = tmp_path / STATE_PLAN_FILE
     note = json.loads(file.read_text())
     file.write_text(json.dumps({"stateful": note["stateful"], "settings": {}}))
     changed = replace(STATE, watermarks=["a.u"], output_mode="update")
-    check_state_plan("q", tmp_path, changed, Planned())  # it goes on as before, and notes them
+    check_state_plan(
+        "q", Place.of(tmp_path), changed, Planned()
+    )  # it goes on as before, and notes them
     with pytest.raises(WrongCheckpoint, match="withWatermark on a.t, but .* on a.u"):
-        check_state_plan("q", tmp_path, STATE, Planned())
+        check_state_plan("q", Place.of(tmp_path), STATE, Planned())
 
 
 def test_without_state_the_mode_and_the_watermark_may_change(tmp_path: Path) -> None:
-    check_state_plan("q", tmp_path, replace(STATE, stateful=[]), Planned())
+    check_state_plan("q", Place.of(tmp_path), replace(STATE, stateful=[]), Planned())
     changed = Lasting(watermarks=["a.u"], output_mode="update")
-    check_state_plan("q", tmp_path, changed, Planned())
+    check_state_plan("q", Place.of(tmp_path), changed, Planned())
 
 
 def test_a_watermark_may_come_and_must_not_go(tmp_path: Path) -> None:
-    check_state_plan("q", tmp_path, replace(STATE, watermarks=[]), Planned())
-    check_state_plan("q", tmp_path, STATE, Planned())
+    check_state_plan("q", Place.of(tmp_path), replace(STATE, watermarks=[]), Planned())
+    check_state_plan("q", Place.of(tmp_path), STATE, Planned())
     with pytest.raises(WrongCheckpoint, match="has no watermark, but .* withWatermark on a.t"):
-        check_state_plan("q", tmp_path, replace(STATE, watermarks=[]), Planned())
+        check_state_plan("q", Place.of(tmp_path), replace(STATE, watermarks=[]), Planned())
 
 
 def told(keys: Any, frames: Any, state: Any) -> Any:
@@ -132,7 +135,7 @@ def test_a_watermark_of_another_column_is_refused(
         rows = spark.readStream.format("rate").load().toDF("t", "k")
         two = rows.withColumn("u", F.expr("t + interval 1 day"))
         lasting = lasting_of(plan(two.withWatermark(column, delay)))
-        check_state_plan("q", tmp_path, lasting, Planned())
+        check_state_plan("q", Place.of(tmp_path), lasting, Planned())
 
     check("t", "1 second")
     check("t", "5 seconds")  # the delay may change

@@ -24,6 +24,7 @@ from streamproof.spark_bindings.layout import snapshot_files
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import write
 from tests.spark.support.lives import feed, offset, two
 from tests.spark.support.rounds import ORIGINAL, A, B, Ends, Rounds
@@ -63,7 +64,9 @@ def test_batches_that_followed_each_other_do_so_again(pipeline: Pipeline) -> Non
 def test_batches_that_followed_each_other_begin_when_all_are_there(tmp_path: Path) -> None:
     made = behind(tmp_path / "p")
     feed(made.channel("a"), *range(6))
-    write_rerun(made.path / "queries/first", {}, [{ChannelName("s"): 1}], {ChannelName("s"): None})
+    write_rerun(
+        Place.of(made.path / "queries/first"), {}, [{ChannelName("s"): 1}], {ChannelName("s"): None}
+    )
     rounds = Rounds(made, [(1, 1), (1, 2)])
     feed(feeder(made.channel("b")), 1)
     assert rounds.play(3) == []
@@ -85,7 +88,7 @@ def behind(path: Path) -> Pipeline:
 
 def feeder(channel: Channel) -> Channel:
     """Give a channel as the query that writes it has it."""
-    return Channel(channel.path, channel.name, pipeline=channel.log.pipeline)
+    return Channel(channel.place, channel.name, pipeline=channel.log.pipeline)
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -95,7 +98,7 @@ def test_a_batch_waits_until_all_of_it_is_there(tmp_path: Path, order: tuple[int
     feed(made.channel("a"), *range(6))
     waiting = list(range(5))
     first = made.path / "queries" / "first"
-    write_rerun(first, {}, [{ChannelName("s"): 1}], {ChannelName("s"): None})  # not over
+    write_rerun(Place.of(first), {}, [{ChannelName("s"): 1}], {ChannelName("s"): None})  # not over
 
     def one_more() -> None:
         if waiting:
@@ -129,7 +132,12 @@ def test_a_plan_that_was_changed_is_not_waited_for(tmp_path: Path) -> None:
     feed(made.channel("a"), *range(3))
     feed(made.channel("s"), 1, 2)
     first = made.path / "queries" / "first"
-    write_rerun(first, {}, [{ChannelName("s"): 1}, {ChannelName("s"): 2}], {ChannelName("s"): None})
+    write_rerun(
+        Place.of(first),
+        {},
+        [{ChannelName("s"): 1}, {ChannelName("s"): 2}],
+        {ChannelName("s"): None},
+    )
     rounds = Rounds(made, [(1, 1), (2, 2)])
     assert rounds.play(5) == []
     for batch, end in enumerate((1, 2)):
@@ -137,10 +145,10 @@ def test_a_plan_that_was_changed_is_not_waited_for(tmp_path: Path) -> None:
         write(first / "checkpoint" / "offsets" / str(batch), f"v1\n{{}}\n{line}")
         write(first / "checkpoint" / "commits" / str(batch), "v2\n{}")
         pipeline_id = made.channel("s").log.pipeline
-        assert Rerun(first, pipeline_id).is_over() == (batch == 1)
+        assert Rerun(Place.of(first), pipeline_id).is_over() == (batch == 1)
         assert rounds.play(4) == ([] if batch == 0 else [(3, 0)])
         # So that a query behind this one does not wait for it either.
-        assert Rerun(rounds.place, pipeline_id).is_over() == (batch == 1)
+        assert Rerun(Place.of(rounds.place), pipeline_id).is_over() == (batch == 1)
 
 
 # --- what a restore notes ------------------------------------------------------------------------
@@ -158,14 +166,14 @@ def snapshot_of(
         state = RecordedState(BatchId(4), received)
         directory.snapshots.save_state(name, ProcessName(query), state)
         copy = directory.snapshots.checkpoint(name, ProcessName(query))
-        write(copy / "metadata", '{"id": "one"}')
+        write((copy / "metadata").local, '{"id": "one"}')
         lines = [json.dumps(offset(pipeline.channel(c), at)) for c, at in received.items()]
         for number in ("3", "4"):
-            write(copy / "offsets" / number, "\n".join(["v1", "{}", *lines]))
-        write(copy / "commits" / "4", "v2\n{}")
+            write((copy / "offsets" / number).local, "\n".join(["v1", "{}", *lines]))
+        write((copy / "commits" / "4").local, "v2\n{}")
     markers = {channel: pipeline.channel(channel).log.last() for channel in "abc"}
     directory.snapshots.complete(name, pairs=[], markers=markers, channels=[])  # type: ignore[arg-type]
-    notes = BatchNotes(directory.query_path(Q) / "batches", "q", kept)
+    notes = BatchNotes(directory.query_place(Q) / "batches", "q", kept)
     for number, (a, b) in enumerate(ends, start=5):
         made = Made("one", BatchId(number), {A: Position(a), B: Position(b)})
         notes.write(made, Position(number) if number % 2 else None, "name")

@@ -20,6 +20,7 @@ from streamproof.spark_bindings.checkpoints.stateful import lasting_of, stateful
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.session.session import REQUIRED_SETTINGS
 from streamproof.spark_bindings.storage.json_files import write_json
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.waiting import SECONDS_MAX
 
 Plan = Callable[[DataFrame], DataFrame]
@@ -29,7 +30,7 @@ PAIRS = "k long, v long"
 class Planned:
     """A checkpoint in which a batch was planned."""
 
-    path = Path("checkpoint")
+    place = Place.of("checkpoint")
 
     def last_planned(self) -> int:
         return 0
@@ -184,10 +185,10 @@ def test_what_a_state_is_of_is_followed_to_the_sources(
     checkpoint = Planned()
     before, after = (lasting_of(plan(rates(spark))) for plan in plans)
     assert before.stateful
-    check_state_plan("q", tmp_path, before, checkpoint)
-    check_state_plan("q", tmp_path, lasting_of(plans[0](rates(spark))), checkpoint)
+    check_state_plan("q", Place.of(tmp_path), before, checkpoint)
+    check_state_plan("q", Place.of(tmp_path), lasting_of(plans[0](rates(spark))), checkpoint)
     with pytest.raises(WrongCheckpoint, match="keeps state in"):
-        check_state_plan("q", tmp_path, after, checkpoint)
+        check_state_plan("q", Place.of(tmp_path), after, checkpoint)
 
 
 @pytest.mark.spark
@@ -320,12 +321,12 @@ def test_a_state_of_other_settings_is_refused(
 ) -> None:
     def check(session: SparkSession) -> None:
         plan = lasting_of(timed("cast(t as date)")(rates(session)))
-        check_state_plan("q", tmp_path, plan, Planned())
+        check_state_plan("q", Place.of(tmp_path), plan, Planned())
 
     own.conf.set("spark.sql.legacy.castComplexTypesToString.enabled", "false")  # as it is anyway
     plain = stateful_operators(timed("cast(t as date)")(rates(own)))
     file = tmp_path / STATE_PLAN_FILE
-    write_json(file, {"stateful": [dataclasses.asdict(one) for one in plain]})
+    write_json(Place.of(file), {"stateful": [dataclasses.asdict(one) for one in plain]})
     check(own)  # a note of a version that noted no settings
     own.conf.unset("spark.sql.legacy.castComplexTypesToString.enabled")
     check(own)

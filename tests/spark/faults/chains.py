@@ -23,6 +23,7 @@ from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.snapshots.collector import Collector
 from streamproof.spark_bindings.snapshots.commands import remove_snapshot
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import Engine, EngineRefused, load, no_executors
 from tests.spark.faults.tape import Tape
@@ -109,22 +110,22 @@ def engines(pipeline: Pipeline) -> list[Engine]:
         inputs = {ChannelName(name): pipeline.channel(name) for name in query.inputs}
         process = QueryProcess(
             QueryName(query.name),
-            directory.query_path(QueryName(query.name)),
+            directory.query_place(QueryName(query.name)),
             inputs=inputs,
             output=pipeline.channel(query.output),
             snapshots=directory.snapshots,
         )
         sources = [
-            PlannedSource(each.path, directory.id, name, outside=False)
+            PlannedSource(each.place, directory.id, name, outside=False)
             for name, each in inputs.items()
         ]
         check_inputs(sources, process.checkpoint)
         process.check_output()
         readers = {
-            name: ChannelReader(str(each.path), directory.id, name, each.schema.names, 2, None)
+            name: ChannelReader(str(each.place), directory.id, name, each.schema.names, 2, None)
             for name, each in inputs.items()
         }
-        made.append(Engine(process.checkpoint.path, readers, process.on_batch))
+        made.append(Engine(process.checkpoint.place.local, readers, process.on_batch))
     return made
 
 
@@ -254,7 +255,7 @@ def check_kept(path: Path, facts: list[Any], make: Callable[[Path], Pipeline] = 
     """Check that what was acknowledged is there."""
     if "created" not in facts:
         return
-    if PipelineDirectory.is_free(path):
+    if PipelineDirectory.is_free(Place.of(path)):
         raise Lost("the pipeline is gone")
     pipeline = make(path)
     gone = max((fact.until for fact in facts if isinstance(fact, Vacuumed)), default=Position(0))
@@ -336,7 +337,7 @@ def _held(pipeline: Pipeline, channel: ChannelName, state: Tokens) -> Tokens:
 def _state(pipeline: Pipeline, query: str) -> Tokens:
     checkpoint = PipelineDirectory.open(pipeline.path).checkpoint(QueryName(query))
     batch = checkpoint.last_committed()
-    return load(checkpoint.path, -1 if batch is None else batch)
+    return load(checkpoint.place.local, -1 if batch is None else batch)
 
 
 def _require_equal(what: str, found: Tokens, expected: Tokens) -> None:

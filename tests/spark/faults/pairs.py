@@ -29,6 +29,7 @@ from streamproof.spark_bindings.processes.heartbeat import Watch
 from streamproof.spark_bindings.standby import catch_up, copy_run
 from streamproof.spark_bindings.standby.digest import HASH_COLUMN
 from streamproof.spark_bindings.standby.turn_source import TurnReader
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.faults.chains import (
     SINK,
     SOURCE,
@@ -63,7 +64,7 @@ class CopyWithoutSpark(copy_run.CopyRun):
     def _plan(self, spark: object) -> Any:
         directory = self._place.pipeline
         return [
-            PlannedSource(channel.path, directory.id, channel.name, outside=False)
+            PlannedSource(channel.place, directory.id, channel.name, outside=False)
             for channel in self._inputs
         ]
 
@@ -71,15 +72,15 @@ class CopyWithoutSpark(copy_run.CopyRun):
         channel = self._inputs[0]
         reader = TurnReader(
             order=str(self._place.pair.order),
-            checkpoint=str(self._checkpoint.path),
-            path=str(channel.path),
+            checkpoint=str(self._checkpoint.place),
+            path=str(channel.place),
             pipeline=self._place.pipeline.id,
             channel=channel.name,
             columns=channel.schema.names,
             commits_max=2,
             rows_max=None,
         )
-        return Engine(self._checkpoint.path, {channel.name: reader}, self.on_batch)
+        return Engine(self._checkpoint.place.local, {channel.name: reader}, self.on_batch)
 
     def tick(self) -> bool:
         """Do what a copy's loop and Spark do once; tell whether there was something."""
@@ -127,7 +128,7 @@ class Copies:
         directory = PipelineDirectory.open(self.pipeline.path)
         channels = {name: self.pipeline.channel(name) for name in directory.wiring.channels}
         own = PairDirectory.of(directory, found)
-        place = copy_run.Place(directory, channels, own, own.copy(copy))
+        place = copy_run.Surroundings(directory, channels, own, own.copy(copy))
         self._locks[copy] = ExitStack()
         self._locks[copy].enter_context(locked(place.own, "a copy"))
         # Nobody beats meanwhile: here, one is done after the other.
@@ -265,9 +266,9 @@ def _check_rest(pipeline: Pipeline) -> None:
     found: Tokens = Counter(zip(*pipeline.channel(SINK).rows().to_pydict().values(), strict=True))
     if found != expected:
         raise Lost(f"lost {sorted(expected - found)}, doubled {sorted(found - expected)}")
-    own = PairDirectory(pipeline.path / "queries" / "q")
+    own = PairDirectory(Place.of(pipeline.path / "queries" / "q"))
     for checkpoint in own.checkpoints:
         batch = checkpoint.last_committed()
-        state = load(checkpoint.path, BatchId(-1 if batch is None else batch))
+        state = load(checkpoint.place.local, BatchId(-1 if batch is None else batch))
         if state != expected:
-            raise Lost(f"the state in {checkpoint.path}: {sorted(state)}")
+            raise Lost(f"the state in {checkpoint.place}: {sorted(state)}")

@@ -23,6 +23,7 @@ from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.checkpoints.fixed_settings import check_written, note_lasting
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import spark_schema
 from streamproof.spark_bindings.sunion.table import TableSink
 from tests.spark.faults.crashes import Lost
@@ -79,12 +80,12 @@ def steps(place: Path) -> Iterator[Callable[[], object]]:
 def run(place: Path, note: Callable[[Any], None], end: int = len(BATCHES)) -> None:
     """Begin, or go on behind the last batch that Spark has committed, up to the last one."""
     path = place / "checkpoint"
-    check_written(path, SETTINGS)
-    note_lasting(path, SETTINGS)
+    check_written(Place.of(path), SETTINGS)
+    note_lasting(Place.of(path), SETTINGS)
     merged: Any = SimpleNamespace(schema=spark_schema(SCHEMA))
     checkpoint = Checkpoint(path)
     checkpoint.check_readable()
-    sink = TableSink(merged, place / "table", place / "late", checkpoint)
+    sink = TableSink(merged, Place.of(place / "table"), Place.of(place / "late"), checkpoint)
     if not (path / "metadata").exists():
         put(path / "metadata", json.dumps({"id": str(uuid.uuid4())}))
     planned = _newest(path / "offsets")
@@ -123,7 +124,7 @@ def check(place: Path, facts: list[Any]) -> None:
 
 
 def _rows(table: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = open_table(table).to_pyarrow_table().to_pylist()
+    found: list[dict[str, Any]] = open_table(Place.of(table)).to_pyarrow_table().to_pylist()
     return found
 
 

@@ -6,7 +6,6 @@ work and, as it would be, of what goes on behind the crash.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -76,12 +75,7 @@ def _without_names(path: Path) -> None:
 
 @contextmanager
 def _directories_without_names() -> Iterator[None]:
-    names = [name for name in sys.modules if name.startswith("streamproof.spark_bindings.")]
-    owners = [m for m in map(sys.modules.get, names) if hasattr(m, "make_directory")]
-    assert len(owners) > 3
-    with ExitStack() as stack:
-        for owner in owners:
-            stack.enter_context(mock.patch.object(owner, "make_directory", _without_names))
+    with mock.patch.object(disk, "make_directory", _without_names):
         yield
 
 
@@ -92,9 +86,9 @@ def _markers_first(self: QueryProcess, rows: Any, batch_id: Any) -> None:
 
 
 def _manifest_first(self: SnapshotFiles, name: Any, **what: Any) -> None:
-    mark = self.path / name / "manifest.json"
+    mark = self.place / name / "manifest.json"
     manifest = {"completed_at": "2026-01-01T00:00:00+00:00", "markers": what["markers"]}
-    disk.write_file(mark, b"{}")
+    disk.write_file(mark.local, b"{}")
     parts = [vars_of(part) for part in what["channels"]]
     json_files.write_json(mark, {**manifest, "pairs": list(what["pairs"]), "channels": parts})
 
@@ -105,16 +99,16 @@ def vars_of(part: Any) -> dict[str, Any]:
 
 MISTAKES = {
     "a-file-is-written-in-place": Mistake(
-        "pipeline", instead(json_files, "replace_file", _in_place), each=1
+        "pipeline", instead(disk, "replace_file", _in_place), each=1
     ),
     "a-file-is-created-in-place": Mistake(
-        "pipeline", instead(json_files, "create_file", _made_in_place), each=1
+        "pipeline", instead(disk, "create_file", _made_in_place), each=1
     ),
-    "a-data-file-is-not-synced": Mistake("pipeline", left_out(parquet_files, "sync_file")),
+    "a-data-file-is-not-synced": Mistake("pipeline", left_out(parquet_files, "sync_content")),
     "an-append-is-told-before-it-is-synced": Mistake("pipeline", left_out(ChannelLog, "sync")),
     "a-plan-is-not-synced": Mistake("pipeline", left_out(Checkpoint, "sync_plan")),
     "a-pipeline-has-its-name-before-its-files": Mistake(
-        "pipeline", left_out(directory, "sync_tree"), each=1
+        "pipeline", left_out(directory, "sync_below"), each=1
     ),
     "directories-have-no-name": Mistake("pipeline", _directories_without_names),
     "markers-are-sent-before-rows": Mistake(
@@ -124,14 +118,14 @@ MISTAKES = {
         "pipeline", instead(SnapshotFiles, "complete", _manifest_first), each=1
     ),
     "a-kept-output-has-no-name": Mistake(
-        *("pair", left_out(output_buffer, "sync_directory"), 2),
+        *("pair", left_out(output_buffer, "sync_names"), 2),
         masked="a crash of the machine leaves the other copy's checkpoint, and it gives them again",
     ),
     "a-batch-counts-before-it-is-synced": Mistake(
         "table", left_out(SyncedCommits, "sync"), is_fast=True
     ),
-    "a-table-s-file-is-not-synced": Mistake("table", left_out(table_files, "sync_file"), each=1),
-    "a-table-s-file-has-no-name": Mistake("table", left_out(owned_table, "sync_directory"), each=1),
+    "a-table-s-file-is-not-synced": Mistake("table", left_out(table_files, "sync_content"), each=1),
+    "a-table-s-file-has-no-name": Mistake("table", left_out(owned_table, "sync_names"), each=1),
 }
 
 

@@ -11,6 +11,7 @@ from streamproof.spark_bindings import take_snapshot
 from streamproof.spark_bindings.errors import ChannelDamaged, NotAPipeline, WrongArgument
 from streamproof.spark_bindings.layout.directory import build_up
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.lives import feed, one
 
 
@@ -49,6 +50,6 @@ def test_a_path_where_nothing_can_be_is_refused(name: str, tmp_path: Path) -> No
     wiring = pipeline._directory.wiring
     with (
         pytest.raises(WrongArgument, match="Nothing was made"),
-        build_up(tmp_path / name, wiring, {}, "id"),
+        build_up(Place.of(tmp_path / name), wiring, {}, "id"),
     ):
         pass

@@ -25,14 +25,14 @@ def test_the_first_result_of_a_batch_stands(first: int, second: int, tmp_path: P
     snapshot = pipeline.snapshot()
     finished: list[int] = []
     directory = PipelineDirectory.open(pipeline.path)
-    checkpoint = directory.checkpoint(Q).path
-    write(checkpoint / "metadata", '{"id": "one"}')
+    checkpoint = directory.checkpoint(Q).place
+    write((checkpoint / "metadata").local, '{"id": "one"}')
     ends = json.dumps(offset(pipeline.channel("a"), 2))
-    write(checkpoint / "offsets" / "0", f"v1\n{{}}\n{ends}")
+    write((checkpoint / "offsets" / "0").local, f"v1\n{{}}\n{ends}")
     for number, count in enumerate((first, second)):  # Spark runs it again after a crash
         process = QueryProcess(
             Q,
-            directory.query_path(Q),
+            directory.query_place(Q),
             inputs={A: pipeline.channel("a")},
             output=pipeline.channel("b"),
             snapshots=directory.snapshots,

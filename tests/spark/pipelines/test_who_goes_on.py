@@ -219,7 +219,7 @@ def test_a_pair_whose_channels_have_lost_commits(spark: SparkSession, tmp_path: 
     for name in ("left", "totals"):
         channel = pair.pipeline.channel(name)
         last = newest(channel.log)
-        (file,) = channel.path.glob(f"_delta_log/*{last}.json")
+        (file,) = channel.place.local.glob(f"_delta_log/*{last}.json")
         kept = file.read_text()
         lose(channel, last)
         with pytest.raises(ChannelDamaged, match="has lost|ends at"):

@@ -108,7 +108,7 @@ def test_what_does_not_run_begins_or_is_silent_is_told(
         held.enter_context(locked(pair.copy(Copy.A), "a frozen copy"))
         Heart(pair.copy(Copy.A).beat).beat(active=True, warm=True, turn=Turn(3))
         held.enter_context(locked(pair.copy(Copy.B), "one that begins"))
-        alone.path.mkdir()
+        alone.place.local.mkdir()
         assert process_statuses(tmp_path / "p") == [
             ProcessStatus("totals", Copy.A, HERE, ProcessState.SILENT, 2, is_warm=True),
             ProcessStatus("totals", Copy.B, HERE, ProcessState.STARTING),
@@ -121,11 +121,11 @@ def test_commits_that_no_completed_batch_has_read_are_counted(tmp_path: Path) ->
     own = pair_of(tmp_path / "p").copy(Copy.B)
     copies.feed(copies.pair(tmp_path / "p"), 0, 4)
     assert [each.commits for each in process_statuses(tmp_path / "p")] == [4, 4]
-    spark_checkpoint(own.checkpoint.path, last=0)
+    spark_checkpoint(own.checkpoint.place.local, last=0)
     for number, (channel, position) in enumerate([("left", 1), ("right", 2)]):
         offset = json.dumps({"channel": channel, "position": position})
-        before = (own.checkpoint.path / "offsets/0").read_text() if number else "v1\n{}\n"
-        write(own.checkpoint.path / "offsets/0", f"{before}{offset}\n")
+        before = (own.checkpoint.place / "offsets/0").local.read_text() if number else "v1\n{}\n"
+        write((own.checkpoint.place / "offsets/0").local, f"{before}{offset}\n")
     assert [each.commits for each in process_statuses(tmp_path / "p")] == [4, 1]
 
 

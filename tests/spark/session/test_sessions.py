@@ -26,6 +26,7 @@ from streamproof.spark_bindings.pipelines import preparation, single_run
 from streamproof.spark_bindings.session import shared_files
 from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 
 CHANNELS = {"a": "x long", "b": "x long", "c": "x long"}
@@ -52,7 +53,7 @@ def test_a_session_of_spark_connect_is_refused(tmp_path: Path) -> None:
     for call in (pipeline_at(tmp_path / "p").start, check_session):
         with pytest.raises(UnsuitableSession, match="Spark Connect.*SPARK_REMOTE"):
             call(session)
-    Channel.create(tmp_path / "c", stored_schema("x long", "it"))
+    Channel.create(Place.of(tmp_path / "c"), stored_schema("x long", "it"))
     with pytest.raises(UnsuitableSession, match="Spark Connect"):
         Channel(tmp_path / "c", ChannelName("c"), pipeline="p").stream(session)
 
@@ -89,12 +90,12 @@ class OtherMachine:
     def mapPartitions(self, look: Any) -> OtherMachine:
         directory, name = look.args
         if not self._sees:
-            (directory / name).unlink()
+            (directory / name).local.unlink()
         found: list[tuple[str, bool, str]] = []
         for part in range(self.tasks):
             found += look.func(directory, name, iter([part]))
         if not self._is_seen:
-            (directory / found[-1][2]).unlink()
+            (directory / found[-1][2]).local.unlink()
         self._found = found
         return self
 
@@ -112,13 +113,13 @@ def test_executors_that_do_not_see_the_directories_are_refused(
 ) -> None:
     there: Any = OtherMachine(master, sees=sees, is_seen=is_seen)
     with pytest.raises(UnsuitableSession, match=message):
-        check_shared(there, [tmp_path / "queries"])
+        check_shared(there, [Place.of(tmp_path / "queries")])
     assert list((tmp_path / "queries").iterdir()) == []
 
 
 def test_executors_that_see_the_directories_are_taken(tmp_path: Path) -> None:
     there: Any = OtherMachine("yarn", sees=True, is_seen=True)
-    check_shared(there, [tmp_path / "channels", tmp_path / "queries"])
+    check_shared(there, [Place.of(tmp_path / name) for name in ("channels", "queries")])
     assert there.tasks == 4
     assert list((tmp_path / "queries").iterdir()) == []
 
@@ -126,7 +127,7 @@ def test_executors_that_see_the_directories_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[2,4]", "local[*]"])
 def test_nothing_is_probed_on_one_machine(tmp_path: Path, master: str) -> None:
     there: Any = OtherMachine(master, sees=False, is_seen=False)
-    check_shared(there, [tmp_path / "queries"])
+    check_shared(there, [Place.of(tmp_path / "queries")])
     assert there.tasks == 0
 
 
@@ -266,11 +267,11 @@ def test_a_second_session_in_one_jvm_works(spark: SparkSession, tmp_path: Path) 
 def test_executors_are_probed_in_a_job(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared_files._probe(spark, tmp_path)
+    shared_files._probe(spark, Place.of(tmp_path))
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(shared_files, "_write", lambda *_: None)  # in the driver alone
     with pytest.raises(UnsuitableSession, match="do not see what the driver writes"):
-        shared_files._probe(spark, tmp_path)
+        shared_files._probe(spark, Place.of(tmp_path))
 
 
 def test_ctrl_c_stays_what_it_was_and_cancels_no_jobs(spark: SparkSession) -> None:

@@ -82,10 +82,10 @@ def test_a_restored_query_must_have_the_checkpoint_that_it_began_with(tmp_path: 
     restored = pipeline.restore(ONE, into=tmp_path / "r")
     checkpoint = PipelineDirectory.open(restored.path).checkpoint(QueryName("q"))
     require_behind_cut(restored.path, "q", checkpoint)
-    (checkpoint.path / "commits/1").unlink()
+    (checkpoint.place / "commits/1").local.unlink()
     with pytest.raises(WrongCheckpoint, match="completed batch 1, but .* ends with 0"):
         require_behind_cut(restored.path, "q", checkpoint)
-    shutil.rmtree(checkpoint.path)
+    shutil.rmtree(checkpoint.place.local)
     with pytest.raises(WrongCheckpoint, match="has completed none"):
         require_behind_cut(restored.path, "q", checkpoint)
     # Nobody else has begun with one.

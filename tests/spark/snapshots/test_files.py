@@ -27,6 +27,8 @@ from streamproof.spark_bindings.names import (
 from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage import json_files
+from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.store import store_at
 from tests.spark.support.handmade import ONE, A, B, Q, batch, names, spark_checkpoint, write
 
 # --- small durable files -----------------------------------------------------------------------
@@ -34,11 +36,11 @@ from tests.spark.support.handmade import ONE, A, B, Q, batch, names, spark_check
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
     file = tmp_path / "x" / "a.json"
-    assert json_files.write_json_once(file, {"n": 1})
-    assert not json_files.write_json_once(file, {"n": 2})
-    assert json_files.read_json(file) == {"n": 1}
-    json_files.write_json(file, {"n": 3})
-    assert json_files.read_json(file) == {"n": 3}
+    assert json_files.write_json_once(Place.of(file), {"n": 1})
+    assert not json_files.write_json_once(Place.of(file), {"n": 2})
+    assert json_files.read_json(Place.of(file)) == {"n": 1}
+    json_files.write_json(Place.of(file), {"n": 3})
+    assert json_files.read_json(Place.of(file)) == {"n": 3}
     assert [part.name for part in file.parent.iterdir()] == ["a.json"]
 
 
@@ -51,7 +53,7 @@ def test_a_file_is_copied_where_it_cannot_be_linked(
         raise OSError(18, "cross-device")
 
     monkeypatch.setattr(os, "link", link)
-    json_files.link_or_copy(tmp_path / "a", tmp_path / "b" / "c")
+    store_at(tmp_path).copy("a", Place.of(tmp_path / "b" / "c"))
     assert (tmp_path / "b" / "c").read_text() == "x"
 
 
@@ -148,7 +150,7 @@ def test_a_copy_holds_what_a_restart_after_the_batch_needs_and_nothing_newer(
     tmp_path: Path,
 ) -> None:
     checkpoint = spark_checkpoint(tmp_path / "ck", last=5)
-    checkpoint.copy_as_of(batch(3), tmp_path / "copy")
+    checkpoint.copy_as_of(batch(3), Place.of(tmp_path / "copy"))
     state = {f"state/0/0/{n}_f-{n - 1}.changelog" for n in range(1, 5)}
     crc = {f"state/0/0/.{n}_f-{n - 1}.changelog.crc" for n in range(1, 5)}
     assert names(tmp_path / "copy") == {
@@ -164,14 +166,14 @@ def test_a_copy_holds_what_a_restart_after_the_batch_needs_and_nothing_newer(
     }
     linked = tmp_path / "copy/state/0/0/SSTs/000001-u.sst"
     assert linked.stat().st_ino == (tmp_path / "ck/state/0/0/SSTs/000001-u.sst").stat().st_ino
-    checkpoint.copy_as_of(batch(5), tmp_path / "copy")  # it is there: a repetition
+    checkpoint.copy_as_of(batch(5), Place.of(tmp_path / "copy"))  # it is there: a repetition
     assert not (tmp_path / "copy/offsets/5").exists()
 
 
 def test_a_purged_batch_is_reported_and_nothing_is_left_half(tmp_path: Path) -> None:
     checkpoint = spark_checkpoint(tmp_path / "ck", last=200, first=101)
     with pytest.raises(PurgedCheckpoint, match="minBatchesToRetain"):
-        checkpoint.copy_as_of(batch(50), tmp_path / "copy")
+        checkpoint.copy_as_of(batch(50), Place.of(tmp_path / "copy"))
     with pytest.raises(PurgedCheckpoint):
         checkpoint.received(batch(50))
     assert sorted(part.name for part in tmp_path.iterdir()) == ["ck"]
@@ -185,17 +187,17 @@ def test_a_file_that_is_deleted_while_it_is_linked_is_looked_for_again(
 
     def with_a_ghost(number: BatchId) -> Any:
         monkeypatch.setattr(checkpoint, "_files_as_of", listed)
-        return iter([Path("metadata"), Path("state/0/0/gone.zip")])
+        return iter(["metadata", "state/0/0/gone.zip"])
 
     monkeypatch.setattr(checkpoint, "_files_as_of", with_a_ghost)
-    checkpoint.copy_as_of(batch(3), tmp_path / "copy")
+    checkpoint.copy_as_of(batch(3), Place.of(tmp_path / "copy"))
     assert (tmp_path / "copy/state/0/0/2_f-1.zip").exists()
 
 
 def test_a_restored_checkpoint_has_a_life_of_its_own(tmp_path: Path) -> None:
-    spark_checkpoint(tmp_path / "ck", last=1).copy_as_of(batch(1), tmp_path / "copy")
+    spark_checkpoint(tmp_path / "ck", last=1).copy_as_of(batch(1), Place.of(tmp_path / "copy"))
     write(tmp_path / "copy/.metadata.crc")
-    identity = begin_new_life(tmp_path / "copy", tmp_path / "new")
+    identity = begin_new_life(Place.of(tmp_path / "copy"), Place.of(tmp_path / "new"))
     assert Checkpoint(tmp_path / "new").identity() == identity != "old"
     assert Checkpoint(tmp_path / "copy").identity() == "old"
     assert not (tmp_path / "new/.metadata.crc").exists()

@@ -105,8 +105,8 @@ def test_rows_that_move_through_states_are_each_in_one_place(
     at_cut = pipeline.restore(snapshot, into=tmp_path / "cut", replay=Replay.NONE)
     directory = PipelineDirectory.open(at_cut.path)
     found = [
-        *held(spark, directory.checkpoint(QueryName("first")).path),
-        *held(spark, directory.checkpoint(QueryName("second")).path),
+        *held(spark, directory.checkpoint(QueryName("first")).place.local),
+        *held(spark, directory.checkpoint(QueryName("second")).place.local),
         *ids_behind(directory, "source", "first"),
         *ids_behind(directory, "middle", "second"),
         *at_cut.channel("sink").rows()["id"].to_pylist(),
@@ -119,8 +119,8 @@ def test_rows_that_move_through_states_are_each_in_one_place(
     kept_behind, out = after_hold(passed)
     for run in (pipeline, restored):
         directory = PipelineDirectory.open(run.path)
-        assert held(spark, directory.checkpoint(QueryName("first")).path) == kept
-        assert held(spark, directory.checkpoint(QueryName("second")).path) == kept_behind
+        assert held(spark, directory.checkpoint(QueryName("first")).place.local) == kept
+        assert held(spark, directory.checkpoint(QueryName("second")).place.local) == kept_behind
         # Of each key, in the order in which it was fed.
         rows = run.channel("sink").rows().to_pylist()
         in_order = sorted(rows, key=lambda row: row["key"])

@@ -62,7 +62,7 @@ def test_prune_leaves_what_is_under_way_and_removes_what_it_cannot_become(tmp_pa
     directory.snapshots.save_channels(stuck, Q, {LaneName("a"): 0})
     assert [each.id for each in pipeline.snapshots()] == [name]
     prune_snapshots(pipeline.path, 1)
-    assert not (directory.snapshots.path / stuck).exists()
+    assert not (directory.snapshots.place / stuck).local.exists()
 
 
 @pytest.mark.parametrize("keep", [0, -1, True, 1.5, "2"])

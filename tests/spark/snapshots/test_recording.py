@@ -15,6 +15,7 @@ from streamproof.spark_bindings.names import ProcessName, SnapshotId
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
 from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint
 
 
@@ -30,7 +31,7 @@ def recording_at(path: Path) -> tuple[Recording, SnapshotFiles]:
     a.append(pa.table({"x": [2]}))
     checkpoint = spark_checkpoint(path / "checkpoint", last=3)
     made = Recording(
-        ProcessName("q"), path / "kept", checkpoint, inputs={A: a}, snapshots=snapshots
+        ProcessName("q"), Place.of(path / "kept"), checkpoint, inputs={A: a}, snapshots=snapshots
     )
     return made, snapshots
 
@@ -45,7 +46,7 @@ def test_a_batch_that_ends_at_a_marker_saves_its_state_and_sends_the_marker_on(
         assert received == {A: number + 1}
         recording.on_batch(batch(number), received, sent.append)
     assert sent == [ONE]
-    state = json.loads((snapshots.path / ONE / "states" / "q.json").read_text())
+    state = json.loads((snapshots.place / ONE / "states" / "q.json").local.read_text())
     assert (state["batch"], state["received"]) == (2, {"a": 3})
     steps = EventLog(tmp_path / "kept" / "events.jsonl").read()
     # Before the first marker there is no snapshot, and afterwards none is left.
@@ -70,8 +71,8 @@ def test_recorders_are_given_as_of_a_step(tmp_path: Path) -> None:
     files = RecorderFiles(tmp_path / "from", [A])
     for number, known in ((3, [ONE]), (5, [ONE, SnapshotId("000002")])):
         files.write(batch(number), files.with_snapshots(files.before(batch(number)), known))
-    files.copy_as_of(batch(4), tmp_path / "to")
+    files.copy_as_of(batch(4), Place.of(tmp_path / "to"))
     assert [file.name for file in (tmp_path / "to").iterdir()] == ["3.json"]
     assert RecorderFiles(tmp_path / "to", [A]).before(batch(5)) == files.before(batch(5))
-    files.copy_as_of(batch(2), tmp_path / "none")
+    files.copy_as_of(batch(2), Place.of(tmp_path / "none"))
     assert not (tmp_path / "none").exists()

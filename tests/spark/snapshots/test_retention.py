@@ -24,6 +24,7 @@ from streamproof.spark_bindings.layout.snapshot_files import RecordedState, Snap
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
 from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.standby.support.copies import await_in_step, pair_run, send
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint, write
 from tests.spark.support.retained import complete, left, pair_at, snapshot_by_hand
@@ -35,7 +36,7 @@ def test_what_is_taken_out_is_dated(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 2)
     began = int(time.time() * 1000)
     vacuum(pipeline.path)
-    newest = max((pipeline.channel("a").path / "_delta_log").glob("*.json"))
+    newest = max((pipeline.channel("a").place / "_delta_log").local.glob("*.json"))
     actions = [json.loads(line) for line in newest.read_text().splitlines()]
     dates = [action["remove"]["deletionTimestamp"] for action in actions if "remove" in action]
     assert len(dates) == 2
@@ -93,7 +94,7 @@ def test_who_reads_what_is_gone_is_told_from_where_it_is_there(tmp_path: Path) -
     with pytest.raises(VacuumedRows, match=r"up to position 3 .*rows\(after=3\)"):
         rows.rows()
     assert rows.rows(after=3)["x"].to_pylist() == [4, 5, 6]
-    (rows.path / rows.log.entry(Position(5)).files[0].path).unlink()
+    (rows.place / rows.log.entry(Position(5)).files[0].path).local.unlink()
     with pytest.raises(ChannelDamaged, match="never use another vacuum"):
         rows.rows(after=3)
 
@@ -147,11 +148,11 @@ def test_a_missing_or_damaged_data_file_is_named(tmp_path: Path, call: str, how:
     pipeline = snapshot_by_hand(tmp_path / "p")
     complete(pipeline)
     rows = pipeline.channel("a")
-    file = rows.path / rows.log.entry(Position(4)).files[0].path
+    file = rows.place / rows.log.entry(Position(4)).files[0].path
     if how == "gone":
-        file.unlink()
+        file.local.unlink()
     else:
-        file.write_bytes(file.read_bytes()[:100] if how == "cut" else b"")
+        file.local.write_bytes(file.local.read_bytes()[:100] if how == "cut" else b"")
     if call == "restore" and how == "gone":
         with pytest.raises(ChannelDamaged, match=rf"{file.name} of .*Nothing was restored"):
             pipeline.restore(ONE, into=tmp_path / "r")
@@ -164,7 +165,7 @@ def test_a_missing_or_damaged_data_file_is_named(tmp_path: Path, call: str, how:
 def test_a_channel_without_its_first_commit_is_not_restored(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
     complete(pipeline)
-    (pipeline.channel("a").path / f"_delta_log/{0:020d}.json").unlink()
+    (pipeline.channel("a").place / f"_delta_log/{0:020d}.json").local.unlink()
     with pytest.raises(ChannelDamaged, match="no commit 0"):
         pipeline.restore(ONE, into=tmp_path / "r")
     assert not (tmp_path / "r").exists()
@@ -193,7 +194,7 @@ def die(*_: object, **__: object) -> None:
 def die_at_the_end(path: Path, value: dict[str, int]) -> None:
     if path.name == RETENTION_FILE and value["done"] > 0:
         raise KilledError
-    write_json(path, value)
+    write_json(Place.of(path), value)
 
 
 @pytest.mark.parametrize(
@@ -209,13 +210,13 @@ def test_a_vacuum_that_is_killed_is_done_again(
     tmp_path: Path, place: object, call: str, killed: Callable[..., None]
 ) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    note = pipeline.channel("a").path / RETENTION_FILE
+    note = pipeline.channel("a").place / RETENTION_FILE
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(place, call, killed)
         with pytest.raises(KilledError):
             vacuum(pipeline.path)
     assert read_json(note) == {"until": 3, "done": 0}
-    seen = DeltaTable(note.parent).to_pyarrow_table()["x"].to_pylist()
+    seen = DeltaTable(note.parent.local).to_pyarrow_table()["x"].to_pylist()
     assert sorted(seen)[-3:] == [4, 5, 6]
     with pytest.raises(VacuumedRows):
         pipeline.channel("a").rows()
@@ -229,9 +230,9 @@ def test_a_vacuum_that_is_killed_is_done_again(
 
 def test_rows_that_nobody_committed_are_left_alone(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    write(pipeline.channel("a").path / "turn-1-A-x.parquet", "kept by a copy")
+    write((pipeline.channel("a").place / "turn-1-A-x.parquet").local, "kept by a copy")
     vacuum(pipeline.path)
-    assert (pipeline.channel("a").path / "turn-1-A-x.parquet").exists()
+    assert (pipeline.channel("a").place / "turn-1-A-x.parquet").local.exists()
 
 
 def test_the_command_tells_and_removes(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from streamproof.spark_bindings.snapshots import restore
 from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
 from streamproof.spark_bindings.storage.parquet_files import read_file
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import ONE, spark_checkpoint
 from tests.spark.support.retained import complete, left, pair_at, pipeline_at, snapshot_by_hand
 from tests.spark.support.snapshots_by_hand import collector_of
@@ -44,14 +45,14 @@ def lose_order(path: Path, begin: int) -> None:
 
 
 def replace(path: Path, copy: Copy = Copy.B) -> CaughtUp:
-    return catch_up(PairDirectory(path / "queries/q"), copy, path / "channels/b", 0.05)
+    return catch_up(PairDirectory(Place.of(path / "queries/q")), copy, path / "channels/b", 0.05)
 
 
 def go_on_while_copied(monkeypatch: pytest.MonkeyPatch, twin: Path, last: int) -> None:
     """Let a twin go on while its state is copied."""
     copy_as_of = Checkpoint.copy_as_of
 
-    def during(checkpoint: Checkpoint, batch_id: BatchId, target: Path) -> None:
+    def during(checkpoint: Checkpoint, batch_id: BatchId, target: Place) -> None:
         copy_as_of(checkpoint, batch_id, target)
         spark_checkpoint(twin, last=last)
 
@@ -75,7 +76,7 @@ def test_a_copy_that_is_given_an_older_state_acknowledges_nothing_meanwhile(
     go_on_while_copied(monkeypatch, path / f"queries/q/{lost.twin.value}/checkpoint", last=4)
     sign = incarnation.sign
 
-    def asked(place: Path, number: int) -> None:
+    def asked(place: Place, number: int) -> None:
         assert vacuum(path)[0].until == 0
         sign(place, number)
 
@@ -94,7 +95,7 @@ def test_what_a_copy_has_answered_does_not_count_if_it_is_replaced_before_its_tw
 
     def late(checkpoint: Checkpoint, batch_id: BatchId) -> Mapping[ChannelName, Position]:
         answer = received(checkpoint, batch_id)
-        if checkpoint.path.parent.name == "A":
+        if checkpoint.place.parent.name == "A":
             monkeypatch.setattr(Checkpoint, "received", received)
             assert replace(path, Copy.A).is_transferred
         return answer
@@ -156,7 +157,7 @@ def test_a_query_that_begins_anew_is_told_that_its_rows_were_vacuumed(tmp_path: 
     pipeline = pair_at(tmp_path / "p", 4, 3)
     channel = pipeline.channel("a")
     stored = json.loads((pipeline.path / "pipeline.json").read_text())
-    reader = ChannelReader(str(channel.path), stored["id"], "a", ["x"], 10, None)
+    reader = ChannelReader(str(channel.place), stored["id"], "a", ["x"], 10, None)
     vacuum(pipeline.path)
     ends = [{"channel": "a", "position": number} for number in (0, 2, 3, 6)]
     for start in ends[:2]:
@@ -171,9 +172,9 @@ def test_rows_that_go_while_they_are_read_were_vacuumed(
 ) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
 
-    def late(path: Path, columns: list[str]) -> object:
+    def late(place: Place, columns: list[str]) -> object:
         vacuum(pipeline.path)
-        return read_file(path, columns)
+        return read_file(place, columns)
 
     monkeypatch.setattr("streamproof.spark_bindings.channels.channel_log.read_file", late)
     with pytest.raises(VacuumedRows, match="up to position 3"):
@@ -187,7 +188,7 @@ def test_a_snapshot_that_is_removed_is_not_restored_at_any_moment(
     complete(pipeline)
 
     def late(log: ChannelLog, *arguments: object) -> None:
-        if log.path.name == "b":
+        if log.place.name == "b":
             remove_snapshot(pipeline.path, ONE)
 
     monkeypatch.setattr(restore, "_clone_channel", late)
@@ -219,13 +220,17 @@ def test_a_snapshot_is_removed_while_its_checkpoints_are_copied(
     pipeline = snapshot_by_hand(tmp_path / "p")
     link = Checkpoint._link
 
-    def late(checkpoint: Checkpoint, batch_id: BatchId, target: Path) -> None:
+    def late(checkpoint: Checkpoint, batch_id: BatchId, target: Place) -> None:
         link(checkpoint, batch_id, target)
         remove_snapshot(pipeline.path, ONE)
 
     monkeypatch.setattr(Checkpoint, "_link", late)
     assert not collector_of(pipeline).collect()
-    assert not SnapshotFiles(pipeline.path / "snapshots").checkpoint(ONE, ProcessName("q")).exists()
+    assert (
+        not SnapshotFiles(pipeline.path / "snapshots")
+        .checkpoint(ONE, ProcessName("q"))
+        .local.exists()
+    )
 
 
 def test_a_query_that_never_ran_keeps_everything(tmp_path: Path) -> None:

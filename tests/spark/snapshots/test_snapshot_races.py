@@ -21,7 +21,6 @@ from streamproof.spark_bindings import (
     take_snapshot,
     vacuum,
 )
-from streamproof.spark_bindings.checkpoints import checkpoint as checkpoint_module
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, QueryFailed
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
@@ -38,6 +37,7 @@ from streamproof.spark_bindings.snapshots.chandy_lamport import FeedProcess
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.standby.support.pair_snapshots import client_of, output, parted, record
 from tests.spark.support.handmade import ONE, batch, spark_checkpoint
@@ -56,13 +56,13 @@ def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(
 
     def replaced(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         if not (tmp_path / "gone").exists():
-            own.path.rename(tmp_path / "gone")
-            spark_checkpoint(own.path, first=8, last=9)
+            own.place.local.rename(tmp_path / "gone")
+            spark_checkpoint(own.place.local, first=8, last=9)
         return walk(path)
 
-    monkeypatch.setattr(checkpoint_module.os, "walk", replaced)
+    monkeypatch.setattr(os, "walk", replaced)
     with pytest.raises(PurgedCheckpoint):
-        own.copy_as_of(batch(5), tmp_path / "copy")
+        own.copy_as_of(batch(5), Place.of(tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
 
 
@@ -89,8 +89,8 @@ def test_a_snapshot_is_restored_though_the_power_has_cut_what_was_fed_later(
     pipeline = snapshot_by_hand(tmp_path / "p")
     complete(pipeline)
     log = pipeline.channel("a").log
-    last = commit_file(log.path, log.last())
-    os.truncate(last, left)
+    last = commit_file(log.place, log.last())
+    os.truncate(last.local, left)
     shutil.rmtree(tmp_path / "p/queries")
     with pytest.raises(DamagedFile, match=last.name):
         restore_snapshot(tmp_path / "p", ONE, into=tmp_path / "whole")
@@ -106,11 +106,11 @@ def test_a_collector_that_was_frozen_leaves_a_complete_snapshot_whole(
     pipeline = snapshot_by_hand(tmp_path / "p")
     link = Checkpoint._link
 
-    def frozen(self: Checkpoint, number: BatchId, target: Path) -> None:
+    def frozen(self: Checkpoint, number: BatchId, target: Place) -> None:
         monkeypatch.setattr(Checkpoint, "_link", link)
         complete(pipeline)  # by another process
         for kind in ("offsets", "commits"):
-            (self.path / kind / "1").unlink()  # a hundred batches later
+            (self.place / kind / "1").local.unlink()  # a hundred batches later
         link(self, number, target)
 
     monkeypatch.setattr(Checkpoint, "_link", frozen)
@@ -180,7 +180,7 @@ def test_after_an_error_a_collector_tries_again(tmp_path: Path) -> None:
     state = pipeline.path / "snapshots/000001/states/q.json"
     said = state.read_text()
     state.write_text("")
-    thread = CollectorThread(collector_of(pipeline), pipeline.path)
+    thread = CollectorThread(collector_of(pipeline), Place.of(pipeline.path))
 
     def fails() -> bool:
         try:
@@ -206,16 +206,16 @@ def test_recorders_that_the_survivor_has_removed_meanwhile_are_of_a_newer_batch(
     for turn in range(1, 11):  # the other lane stays open, so that each turn is recorded
         two.deliver(output(rows, turn, turn), Turn(turn if turn > 1 else 0), 1)
     assert record(pipeline, "r", B, 3) == [name]
-    pair = PairDirectory(tmp_path / "p/queries/r")
+    pair = PairDirectory(Place.of(tmp_path / "p/queries/r"))
     copied = RecorderFiles.copy_as_of
 
-    def late(self: RecorderFiles, step: BatchId, target: Path) -> None:
+    def late(self: RecorderFiles, step: BatchId, target: Place) -> None:
         monkeypatch.setattr(RecorderFiles, "copy_as_of", copied)
         record(pipeline, "r", B, 3, *range(4, 14))
         copied(self, step, target)
 
     monkeypatch.setattr(RecorderFiles, "copy_as_of", late)
-    begun = catch_up(pair, Copy.B, pipeline.channel("c").path, 0.1)
+    begun = catch_up(pair, Copy.B, pipeline.channel("c").place, 0.1)
     assert begun.taken == 11
     lanes = (LaneName("b.0"), LaneName("b.1"))
     mine = RecorderFiles(pair.copy(Copy.B).recorders, lanes).before(batch(11))

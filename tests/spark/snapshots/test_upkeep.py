@@ -34,7 +34,7 @@ HEX = "0" * 32
 
 
 def json_files(pipeline: Pipeline, channel: str = "a") -> list[int]:
-    return sorted(committed_positions(pipeline.channel(channel).path))
+    return sorted(committed_positions(pipeline.channel(channel).place))
 
 
 @pytest.fixture
@@ -58,7 +58,9 @@ def test_a_log_is_compacted_and_positions_stay(tmp_path: Path) -> None:
             channel.rows()
     assert idle.append(pa.table({"x": [20]}), producer="gate", sequence=20) is None
     assert idle.append(pa.table({"x": [21]}), producer="gate", sequence=21) == 22
-    assert sorted(DeltaTable(idle.path).to_pyarrow_table()["x"].to_pylist()) == [*range(16, 22)]
+    assert sorted(DeltaTable(idle.place.local).to_pyarrow_table()["x"].to_pylist()) == [
+        *range(16, 22)
+    ]
     assert vacuum(pipeline.path)[0].compacted == 0
 
 
@@ -67,7 +69,7 @@ def test_who_begins_anew_behind_a_compacted_log_is_told(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p", fed=12)
     taken(pipeline, 12)
     vacuum(pipeline.path)
-    path = str(pipeline.channel("a").path)
+    path = str(pipeline.channel("a").place)
     reader = ChannelReader(path, pipeline._directory.id, "a", ["x"], 1000, None)
     start = reader.initialOffset()
     end = reader.latestOffset(start, None)
@@ -90,11 +92,11 @@ def test_markers_alone_are_compacted_without_a_loss(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("small")
 def test_a_frozen_writer_does_not_take_the_place_of_a_compacted_commit(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p", fed=3)
-    frozen = DeltaTable(pipeline.channel("a").path)  # it has read version 3
+    frozen = DeltaTable(pipeline.channel("a").place.local)  # it has read version 3
     feed(pipeline, 4, 21)
     taken(pipeline, 20)
     assert vacuum(pipeline.path)[0].compacted == 19
-    path = pipeline.channel("a").path
+    path = pipeline.channel("a").place
     file = commits.Written("feed-x.parquet", 1, 1)
     assert commits.commit(frozen, path, [file], {}, []) == 22
 
@@ -103,10 +105,12 @@ def test_a_frozen_writer_does_not_take_the_place_of_a_compacted_commit(tmp_path:
 def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p", fed=20)
     taken(pipeline, 20)
-    lock = os.open(pipeline.channel("a").path / "_streamproof_writers.lock", os.O_RDWR | os.O_CREAT)
+    lock = os.open(
+        (pipeline.channel("a").place / "_streamproof_writers.lock").local, os.O_RDWR | os.O_CREAT
+    )
     fcntl.flock(lock, fcntl.LOCK_SH)
-    orphan = pipeline.channel("a").path / f"feed-{HEX}.parquet"
-    orphan.write_text("not yet committed")
+    orphan = pipeline.channel("a").place / f"feed-{HEX}.parquet"
+    orphan.local.write_text("not yet committed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamproof.spark_bindings.channels.writers._TRIES_MAX", 2)
         found = vacuum(pipeline.path)[0]
@@ -115,7 +119,7 @@ def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> 
     os.close(lock)
     found = vacuum(pipeline.path)[0]
     assert (found.compacted, found.orphans) == (19, 1)
-    assert not orphan.exists()
+    assert not orphan.local.exists()
 
 
 @pytest.mark.usefixtures("small")
@@ -156,7 +160,9 @@ def test_a_snapshot_is_restored_from_a_compacted_log(tmp_path: Path) -> None:
         with pytest.raises(ReusedSequence, match="was compacted away"):
             rows.append(pa.table({"x": [3]}), producer="gate", sequence=3)
         assert rows.append(pa.table({"x": [29]}), producer="gate", sequence=29) is None
-        assert sorted(DeltaTable(rows.path).to_pyarrow_table()["x"].to_pylist()) == [*range(16, 30)]
+        assert sorted(DeltaTable(rows.place.local).to_pyarrow_table()["x"].to_pylist()) == [
+            *range(16, 30)
+        ]
     assert restored.channel("a").append(pa.table({"x": [30]}), producer="gate", sequence=30)
 
 
@@ -192,15 +198,15 @@ def test_a_snapshot_under_way_finds_its_markers(tmp_path: Path) -> None:
 def test_files_of_killed_batches_are_collected(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p", fed=4)
     taken(pipeline, 3)  # its last batch is 2
-    a, b = pipeline.channel("a").path, pipeline.channel("b").path
+    a, b = pipeline.channel("a").place, pipeline.channel("b").place
     orphans = [a / f"feed-{HEX}.parquet", b / f"rows-1-{HEX}.parquet", b / f"rows-2-{HEX}.parquet"]
     needed = [b / f"rows-3-{HEX}.parquet", a / "mine.parquet", b / f"turn-0-A-{HEX}.parquet"]
     for file in (*orphans, *needed):
-        write(file, "rows")
+        write(file.local, "rows")
     assert sum(found.orphans for found in vacuum(pipeline.path, dry_run=True)) == 3
-    assert all(file.exists() for file in orphans)
+    assert all(file.local.exists() for file in orphans)
     assert {found.channel: found.orphans for found in vacuum(pipeline.path)} == {"a": 1, "b": 2}
-    assert [file.exists() for file in (*orphans, *needed)] == [False] * 3 + [True] * 3
+    assert [file.local.exists() for file in (*orphans, *needed)] == [False] * 3 + [True] * 3
     assert pipeline.channel("a").rows(after=3)["x"].to_pylist() == [4]
 
 
@@ -211,22 +217,24 @@ def test_what_a_copy_keeps_is_no_orphan(tmp_path: Path) -> None:
     feed(pipeline, 1, 6)
     for copy in Copy:
         spark_checkpoint(tmp_path / "p/queries/q" / copy.value / "checkpoint", last=4)
-    files = {turn: pipeline.channel("b").path / f"turn-{turn}-A-{HEX}.parquet" for turn in range(6)}
+    files = {
+        turn: pipeline.channel("b").place / f"turn-{turn}-A-{HEX}.parquet" for turn in range(6)
+    }
     for file in files.values():
-        write(file, "rows")
+        write(file.local, "rows")
     kept = {"files": [[files[2].name, 4, 1]], "digest": "d", "marker": None}
     write(tmp_path / "p/queries/q/A/kept/2.json", json.dumps(kept))
     vacuum(pipeline.path)
-    assert [turn for turn, file in files.items() if file.exists()] == [2, 5]
+    assert [turn for turn, file in files.items() if file.local.exists()] == [2, 5]
 
 
 def test_a_channel_that_is_read_from_outside_keeps_what_the_user_says(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p")
-    written = DeltaTable(pipeline.channel("b").path)
+    written = DeltaTable(pipeline.channel("b").place.local)
     for number in range(1, 11):
-        write(pipeline.channel("b").path / f"{number}.parquet", "rows")
+        write((pipeline.channel("b").place / f"{number}.parquet").local, "rows")
         file = commits.Written(f"{number}.parquet", 4, 1)
-        commits.commit(written, pipeline.channel("b").path, [file], {}, [])
+        commits.commit(written, pipeline.channel("b").place, [file], {}, [])
     assert [found.channel for found in vacuum(pipeline.path)] == ["a"]
     assert vacuum(pipeline.path, keep={"b": 7})[1].until == 3
     spark_checkpoint(tmp_path / "c", last=4)
@@ -284,7 +292,9 @@ def live_through(pipeline: Pipeline, rounds: int, appends: int) -> list[int]:
         end = pipeline.channel("a").log.last()
         taken(pipeline, end)
         complete_snapshot(pipeline, received=end)
-        write(pipeline.channel("a").path / f"feed-{number:032x}.parquet", "of a killed feed")
+        write(
+            (pipeline.channel("a").place / f"feed-{number:032x}.parquet").local, "of a killed feed"
+        )
         prune_snapshots(pipeline.path, keep=2)
         vacuum(pipeline.path, keep={"b": 10})
         checkpoint = pipeline.path / "queries/q/checkpoint"

@@ -65,7 +65,7 @@ def test_a_pipeline_is_vacuumed_while_it_runs(
     for name in ("source", "middle"):
         with pytest.raises(VacuumedRows):
             pipeline.channel(name).rows()
-        kept = sorted(committed_positions(pipeline.channel(name).path))
+        kept = sorted(committed_positions(pipeline.channel(name).place))
         assert kept[0] == 0
         assert kept[1] > 10
     restored = pipeline.restore(taken[-2], into=tmp_path / "r", replay=Replay.ALL)

@@ -13,6 +13,7 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.heartbeat import Heart
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.standby.support import giver
 
 BOUND = 0.2
@@ -20,17 +21,17 @@ BOUND = 0.2
 
 def pair(path: Path) -> PairDirectory:
     giver.channel_at(path)
-    return PairDirectory(path)
+    return PairDirectory(Place.of(path))
 
 
 def checkpoint(pair: PairDirectory, copy: Copy, batch: int) -> None:
     """Make what a checkpoint has of its last two batches."""
-    place = pair.copy(copy).checkpoint.path
+    place = pair.copy(copy).checkpoint.place
     for number in range(max(batch - 1, 0), batch + 1):
         for kind in ("offsets", "commits"):
-            (place / kind).mkdir(parents=True, exist_ok=True)
-            (place / kind / str(number)).write_text(f"v1\n{{}}\n{copy.value}")
-    (place / "metadata").write_text('{"id": "q"}')
+            (place / kind).local.mkdir(parents=True, exist_ok=True)
+            (place / kind / str(number)).local.write_text(f"v1\n{{}}\n{copy.value}")
+    (place / "metadata").local.write_text('{"id": "q"}')
 
 
 def order(pair: PairDirectory, turns: range) -> None:
@@ -39,7 +40,7 @@ def order(pair: PairDirectory, turns: range) -> None:
 
 
 def begin(pair: PairDirectory, copy: Copy) -> CaughtUp:
-    return catch_up(pair, copy, pair.path / "rows", BOUND)
+    return catch_up(pair, copy, pair.place / "rows", BOUND)
 
 
 def test_a_copy_begins_with_nothing_where_there_is_nothing(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_a_copy_takes_the_state_of_a_twin_that_runs(tmp_path: Path) -> None:
     assert (found.taken, found.is_transferred) == (8, True)
     assert giver.kept(tmp_path, Copy.A).turns() == [1, 2, 4, 5, 7]
     assert made.copy(Copy.A).checkpoint.last_committed() == 7
-    assert (made.copy(Copy.A).checkpoint.path / "commits" / "7").read_text().endswith("B")
+    assert (made.copy(Copy.A).checkpoint.place / "commits" / "7").local.read_text().endswith("B")
     assert made.copy(Copy.B).checkpoint.last_committed() == 7
 
 
@@ -100,7 +101,7 @@ def test_a_transfer_that_fails_leaves_a_copy_as_it_was(tmp_path: Path) -> None:
     checkpoint(made, Copy.A, 3)
     checkpoint(made, Copy.B, 7)
     order(made, range(6, 9))
-    (made.copy(Copy.B).checkpoint.path / "offsets" / "7").unlink()
+    (made.copy(Copy.B).checkpoint.place / "offsets" / "7").local.unlink()
     with pytest.raises(PurgedCheckpoint):
         begin(made, Copy.A)
     assert made.copy(Copy.A).checkpoint.last_committed() == 3

@@ -20,6 +20,7 @@ from streamproof.spark_bindings.standby.digest import (
     write_rows,
 )
 from streamproof.spark_bindings.storage.parquet_files import read_file
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 
 Plan = Callable[[DataFrame], DataFrame]
@@ -145,7 +146,7 @@ def test_timers_by_the_clock_are_refused(spark: SparkSession, mode: str) -> None
 
 def digest_of(spark: SparkSession, path: Path, rows: list[tuple[int | None, str | None]]) -> str:
     frame = spark.createDataFrame(rows, "id long, name string").repartition(2)
-    files, digest = write_rows(with_hash(frame), path, "turn", SCHEMA)
+    files, digest = write_rows(with_hash(frame), Place.of(path), "turn", SCHEMA)
     assert sum(file.rows for file in files) == len(rows)
     return digest
 
@@ -173,9 +174,11 @@ def test_columns_of_a_pair_may_have_any_name(
     rows: list[tuple[int | None, str | None]] = [(1, "a"), (2, None)]
     frame = spark.createDataFrame(rows, "id long, name string").toDF(*names)
     schema = pa.schema([(names[0], pa.int64()), (names[1], pa.string())])
-    files, digest = write_rows(with_hash(frame), tmp_path, "turn", schema)
+    files, digest = write_rows(with_hash(frame), Place.of(tmp_path), "turn", schema)
     assert digest == digest_of(spark, tmp_path, rows)
-    found = [batch for file in files for batch in read_file(tmp_path / file.path, list(names))]
+    found = [
+        batch for file in files for batch in read_file(Place.of(tmp_path / file.path), list(names))
+    ]
     assert {tuple(row.values()) for batch in found for row in batch.to_pylist()} == set(rows)
 
 
@@ -184,7 +187,8 @@ def test_rows_that_differ_are_named(tmp_path: Path) -> None:
 
     pq.write_table(pa.table({"id": [1, 2, 2]}), tmp_path / "mine")
     pq.write_table(pa.table({"id": [2, 1, 3]}), tmp_path / "other")
-    found = rows_that_differ([tmp_path / "mine"], [tmp_path / "other"], ["id"])
+    files = Place.of(tmp_path)
+    found = rows_that_differ([files / "mine"], [files / "other"], ["id"])
     assert found == (["{'id': 2}"], ["{'id': 3}"])
 
 

@@ -15,6 +15,7 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
 from streamproof.spark_bindings.standby.turn_source import TurnReader
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 
 LEFT, RIGHT = ChannelName("left"), ChannelName("right")
@@ -27,7 +28,7 @@ QUERY = Query(
 def channels(path: Path) -> dict[ChannelName, Channel]:
     for name in (LEFT, RIGHT):
         if not (path / name).exists():
-            Channel.create(path / name, SCHEMA)
+            Channel.create(Place.of(path / name), SCHEMA)
     return {name: Channel(path / name, name, pipeline="p") for name in (LEFT, RIGHT)}
 
 

@@ -28,6 +28,7 @@ from streamproof.spark_bindings.snapshots.collector import Collector
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
 from streamproof.spark_bindings.standby.copy_run import run_copy
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.standby.support import copies
 from tests.spark.standby.support.copies import feed, is_complete
 from tests.spark.standby.support.pair_snapshots import client_of, output, parted, record
@@ -80,9 +81,9 @@ def test_a_restored_query_divides_its_rows_as_before(tmp_path: Path) -> None:
     for query in pipeline.queries:
         (tmp_path / "p/queries" / query.name).mkdir(exist_ok=True)
     for pair in pairs_of(pipeline.queries[0]):
-        own = PairDirectory(tmp_path / "p/queries" / pair.name)
-        own.order.mkdir()
-        write(own.rows, json.dumps({"partition_by": "x", "partition_bounds": ["7"]}))
+        own = PairDirectory(Place.of(tmp_path / "p/queries" / pair.name))
+        own.order.local.mkdir()
+        write(own.rows.local, json.dumps({"partition_by": "x", "partition_bounds": ["7"]}))
     restored = pipeline.restore(collect(pipeline).id, into=tmp_path / "r")
     with pytest.raises(WrongWiring, match=r"were divided by ranges of 'x' that begin at 7\."):
         restored.snapshot()
@@ -97,7 +98,9 @@ def test_what_a_lane_has_behind_its_marker_is_not_restored(tmp_path: Path) -> No
     assert not restored.channel("b").log.entry(Position(6)).is_message
     assert restored.channel("c").rows()["x"].to_pylist() == [1]
     both = [
-        PairDirectory(restored.path / "queries" / name).copy(copy).checkpoint.last_committed()
+        PairDirectory(Place.of(restored.path / "queries" / name))
+        .copy(copy)
+        .checkpoint.last_committed()
         for name in ("q.0", "q.1", "r")
         for copy in Copy
     ]
@@ -134,8 +137,8 @@ def test_a_new_copy_goes_on_with_the_survivors_recorders(tmp_path: Path) -> None
     name = pipeline.snapshot()
     client_of(pipeline, 0, 0).deliver(output(pipeline.channel(B), 1, marker=name), Turn(0), 1)
     assert record(pipeline, "r", B, 2) == [name]  # the other lane is still open
-    pair = PairDirectory(tmp_path / "p/queries/r")
-    begun = catch_up(pair, Copy.B, pipeline.channel("c").path, 0.1)
+    pair = PairDirectory(Place.of(tmp_path / "p/queries/r"))
+    begun = catch_up(pair, Copy.B, pipeline.channel("c").place, 0.1)
     assert (begun.taken, begun.is_transferred) == (1, True)
     lanes = (LaneName("b.0"), LaneName("b.1"))
     mine, its = (RecorderFiles(pair.copy(copy).recorders, lanes).before(batch(1)) for copy in Copy)

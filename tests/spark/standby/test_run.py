@@ -152,7 +152,7 @@ def test_a_query_does_not_become_a_pair_or_the_other_way_or_in_other_partitions(
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         directory(one)
     two = alone(tmp_path / "two", Standby())
-    assert directory(two).path.name == PairName("q")
+    assert directory(two).place.name == PairName("q")
     OrderLog(directory(two).order).begin(ChannelName("a"))
     with pytest.raises(WrongWiring, match="it has run otherwise"):
         alone(tmp_path / "two").snapshot()
@@ -167,10 +167,10 @@ def test_a_pair_whose_plan_was_refused_may_become_a_query_or_have_other_partitio
     with locked(pair.copy(Copy.A), "copy A of q"):
         pass
     parts = directory(alone(tmp_path / "p", PARTS))
-    assert not pair.path.exists()
+    assert not pair.place.local.exists()
     one = alone(tmp_path / "p")
     one.snapshot()
-    assert not parts.path.exists()
+    assert not parts.place.local.exists()
     assert vacuum(one.path)[0].until == 0
 
 

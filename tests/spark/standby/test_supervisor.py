@@ -33,6 +33,7 @@ from streamproof.spark_bindings.processes.heartbeat import Watch
 from streamproof.spark_bindings.processes.process_status import ProcessStatus
 from streamproof.spark_bindings.standby import child_process
 from streamproof.spark_bindings.standby.supervisor import Supervisor
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.standby.support import copies, fake_copy
 from tests.spark.standby.support.supervised import Supervised
 from tests.spark.support.waiting import await_that
@@ -51,7 +52,7 @@ def runs(copy: Copy) -> tuple[int, int]:
 def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[Supervised]:
     pipeline = copies.pair(path, partitions)
 
-    def command(pair: Pair, copy: Copy, log: Path) -> list[str]:
+    def command(pair: Pair, copy: Copy, log: Place) -> list[str]:
         code, beats = ends(copy)
         beat = path / "queries" / pair.name / copy.value / "beat.json"
         beat.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +224,7 @@ def test_a_second_supervisor_is_told_of_the_first(tmp_path: Path) -> None:
         second = Supervisor(copies.pair(tmp_path / "p"), lambda *_: ["false"], BOUND)
         with pytest.raises(CopyRuns, match=f"is run by process {os.getpid()}, .* End that one"):
             second.__enter__()
-    assert holder(ProcessDirectory(tmp_path / "p/supervisor")) is None
+    assert holder(ProcessDirectory(Place.of(tmp_path / "p/supervisor"))) is None
 
 
 @pytest.mark.parametrize(

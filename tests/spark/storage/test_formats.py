@@ -19,6 +19,7 @@ from streamproof.spark_bindings.names import BatchId, ChannelName, Position, Tur
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import read_json, write_json, write_json_once
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
 from streamproof.spark_bindings.sunion.table_files import TableFile
@@ -70,12 +71,12 @@ def test_files_of_a_query_or_a_copy(
 def test_files_of_0_1_0_say_nothing(tmp_path: Path) -> None:
     file = tmp_path / "file.json"
     file.write_text('{"n": 3}')
-    assert read_json(file, n=int) == {"n": 3}
+    assert read_json(Place.of(file), n=int) == {"n": 3}
     for write_one in (write_json, write_json_once):
         file.unlink()
-        write_one(file, {"n": 4})
+        write_one(Place.of(file), {"n": 4})
         assert json.loads(file.read_text()) == {"n": 4, FORMAT_KEY: FORMAT}
-        assert read_json(file, n=int) == {"n": 4}
+        assert read_json(Place.of(file), n=int) == {"n": 4}
 
 
 @pytest.mark.parametrize("found", [LATER, str(LATER), 0, -1, "two", None, 1.5, True, [1]])
@@ -100,11 +101,11 @@ def test_a_pipeline_file(tmp_path: Path) -> None:
 def test_a_commit_of_a_channel(tmp_path: Path) -> None:
     channel = two(tmp_path / "p").channel("a")
     feed(channel, 1)
-    file = commit_file(channel.path, Position(1))
-    text = file.read_text()
+    file = commit_file(channel.place, Position(1))
+    text = file.local.read_text()
     assert f'"{FORMAT_KEY}":"{FORMAT}"' in text
     later = text.replace(f'"{FORMAT_KEY}":"{FORMAT}"', f'"{FORMAT_KEY}":"{LATER}"')
-    file.write_text(later.replace('"stats"', '"statistics"'))  # whatever else it has become
+    file.local.write_text(later.replace('"stats"', '"statistics"'))  # whatever else it has become
     with pytest.raises(UnknownFormat, match="commit 1 of channel .* is of format '3'"):
         channel.rows()
     with pytest.raises(UnknownFormat):
@@ -113,14 +114,14 @@ def test_a_commit_of_a_channel(tmp_path: Path) -> None:
 
 def test_a_channel_that_a_later_version_has_made(tmp_path: Path) -> None:
     channel = two(tmp_path / "p").channel("a")
-    file = commit_file(channel.path, Position(0))
-    text, said = file.read_text(), f'"{FORMAT_KEY}":"{FORMAT}"'
+    file = commit_file(channel.place, Position(0))
+    text, said = file.local.read_text(), f'"{FORMAT_KEY}":"{FORMAT}"'
     assert said in text
-    file.write_text(text.replace(said, f'"{FORMAT_KEY}":"{LATER}"'))
+    file.local.write_text(text.replace(said, f'"{FORMAT_KEY}":"{LATER}"'))
     with pytest.raises(UnknownFormat, match="commit 0 of channel .* is of format '3'"):
         opened(channel)
-    file.write_text(text.replace(f",{said}", ""))  # as 0.1.0 did
-    assert FORMAT_KEY not in file.read_text()
+    file.local.write_text(text.replace(f",{said}", ""))  # as 0.1.0 did
+    assert FORMAT_KEY not in file.local.read_text()
     feed(opened(channel), 1)
 
 
@@ -130,7 +131,8 @@ def test_files_of_a_snapshot(tmp_path: Path, name: str) -> None:
     snapshot = made.snapshot()
     place = made.path / "snapshots" / snapshot
     write_json(
-        place / "manifest.json", {"completed_at": "2026-01-01", "markers": {}, "channels": []}
+        Place.of(place / "manifest.json"),
+        {"completed_at": "2026-01-01", "markers": {}, "channels": []},
     )
     raise_format(place / name)
     with pytest.raises(UnknownFormat, match=name):
@@ -139,23 +141,23 @@ def test_files_of_a_snapshot(tmp_path: Path, name: str) -> None:
 
 def test_a_merged_table_of_a_later_version_or_cut(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
-    write(checkpoint.path / "metadata", '{"id": "one"}')
+    write((checkpoint.place / "metadata").local, '{"id": "one"}')
     schema = pa.schema([("x", pa.int64()), ("tuple_type", pa.string())])
 
     def table() -> OwnedTable:
-        return OwnedTable(tmp_path / "table", schema, checkpoint, {TupleType.INSERTION})
+        return OwnedTable(Place.of(tmp_path / "table"), schema, checkpoint, {TupleType.INSERTION})
 
     made = Made("one", BatchId(0), {})
     files: list[TableFile] = []
     table().apply(made, files)
-    write(checkpoint.path / "offsets/0", "v1\n{}\n")
+    write((checkpoint.place / "offsets/0").local, "v1\n{}\n")
     assert table().is_applied(0)
     version = DeltaTable(tmp_path / "table").version()
-    file = commit_file(tmp_path / "table", Position(version))
-    text = file.read_text()
-    file.write_text(text.splitlines()[0])
+    file = commit_file(Place.of(tmp_path / "table"), Position(version))
+    text = file.local.read_text()
+    file.local.write_text(text.splitlines()[0])
     with pytest.raises(DamagedFile, match="it says streamproof.transactions=1, and has 0"):
         table()
-    file.write_text(text.replace(f'"{FORMAT_KEY}":"2"', f'"{FORMAT_KEY}":"3"'))
+    file.local.write_text(text.replace(f'"{FORMAT_KEY}":"2"', f'"{FORMAT_KEY}":"3"'))
     with pytest.raises(UnknownFormat, match="the table .* is of format '3'"):
         table()

@@ -14,6 +14,7 @@ from streamproof.disk import DiskFailed
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.layout.pairs import ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import holder, locked
+from streamproof.spark_bindings.storage.place import Place
 
 NUMBERS = [errno.ENOSPC, errno.EROFS, errno.EMFILE]
 
@@ -60,7 +61,7 @@ def test_an_append_without_its_lock_has_done_nothing(
 def test_a_copy_without_its_lock_does_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    own = ProcessDirectory(tmp_path)
+    own = ProcessDirectory(Place.of(tmp_path))
     with locked(own, "copy 0"):
         assert holder(own) == os.getpid()
     with monkeypatch.context() as patch:

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, QueryName
 from streamproof.spark_bindings.snapshots.collector import Collector
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.state_files import require_state, settle
 from tests.data.make_0_1_0 import pipeline
 from tests.spark.support.archives import unpack
@@ -44,7 +45,7 @@ def newest(own: Checkpoint) -> BatchId:
 
 
 def remove(own: Checkpoint, pattern: str) -> None:
-    found = list(own.path.glob(pattern))
+    found = list(own.place.local.glob(pattern))
     assert found, pattern
     for file in found:
         file.unlink()
@@ -53,8 +54,8 @@ def remove(own: Checkpoint, pattern: str) -> None:
 def test_a_whole_checkpoint_is_copied(join: Checkpoint, merge: Checkpoint, tmp_path: Path) -> None:
     for own in (join, merge):
         last = newest(own)
-        own.copy_as_of(last, tmp_path / own.path.parent.name)
-        require_state(tmp_path / own.path.parent.name, last)
+        own.copy_as_of(last, Place.of(tmp_path / own.place.parent.name))
+        require_state(Place.of(tmp_path / own.place.parent.name), last)
         own.check_readable()
 
 
@@ -63,7 +64,7 @@ def test_changes_that_are_missing(join: Checkpoint, tmp_path: Path, back: int) -
     last = newest(join)
     remove(join, f"state/0/0/{last + 1 - back}_*.changelog")
     with pytest.raises(LostFiles, match=rf"has lost 0/{last + 1 - back}_.*commits/{last} needs"):
-        join.copy_as_of(last, tmp_path / "copy")
+        join.copy_as_of(last, Place.of(tmp_path / "copy"))
     assert not list(tmp_path.glob("*copy*"))
     with pytest.raises(LostFiles):
         check_inputs([None], join)
@@ -75,61 +76,61 @@ def test_the_offsets_before_the_last_ones_are_needed(join: Checkpoint, tmp_path:
     with pytest.raises(
         LostFiles, match=rf"has lost offsets/{last - 1}, which Spark reads as it st"
     ):
-        join.copy_as_of(last, tmp_path / "copy")
+        join.copy_as_of(last, Place.of(tmp_path / "copy"))
     with pytest.raises(LostFiles):
         check_inputs([None], join)
 
 
 def test_a_file_of_another_attempt_does_not_count(join: Checkpoint) -> None:
     last = newest(join)
-    (file,) = join.path.glob(f"state/0/0/{last + 1}_*.changelog")
+    (file,) = join.place.local.glob(f"state/0/0/{last + 1}_*.changelog")
     file.rename(file.with_name(f"{last + 1}_00000000-0000.changelog"))
     with pytest.raises(LostFiles):
-        require_state(join.path, last)
+        require_state(join.place, last)
 
 
 @pytest.mark.parametrize("what", ["state", "state/0", "state/0/0"])
 def test_a_checkpoint_without_state(join: Checkpoint, tmp_path: Path, what: str) -> None:
-    (join.path / what).rename(tmp_path / "gone")
+    (join.place / what).local.rename(tmp_path / "gone")
     with pytest.raises(LostFiles, match="executors run on other machines"):
-        join.copy_as_of(newest(join), tmp_path / "copy")
+        join.copy_as_of(newest(join), Place.of(tmp_path / "copy"))
 
 
 @pytest.mark.parametrize("pattern", ["*.zip", "SSTs/*.sst"])
 def test_a_snapshot_of_the_state_that_is_missing(merge: Checkpoint, pattern: str) -> None:
     last = newest(merge)
     remove(merge, f"state/0/0/{pattern}")
-    require_state(merge.path, last)  # its changes go back to the first version
+    require_state(merge.place, last)  # its changes go back to the first version
     remove(merge, "state/0/0/1_*.changelog")
     with pytest.raises(LostFiles):
-        require_state(merge.path, last)
+        require_state(merge.place, last)
 
 
 def test_a_damaged_snapshot_of_the_state(merge: Checkpoint) -> None:
-    (file,) = merge.path.glob("state/0/0/*.zip")
+    (file,) = merge.place.local.glob("state/0/0/*.zip")
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(DamagedFile, match="zip"):
-        require_state(merge.path, newest(merge))
+        require_state(merge.place, newest(merge))
 
 
 def test_a_query_without_state_needs_none(tmp_path: Path) -> None:
     own = spark_checkpoint(tmp_path / "ck", 2)
-    require_state(own.path, BatchId(2))
-    write(own.path / "commits/2", 'v2\n{"nextBatchWatermarkMs":0,"stateUniqueIds":{}}')
-    require_state(own.path, BatchId(2))
+    require_state(own.place, BatchId(2))
+    write((own.place / "commits/2").local, 'v2\n{"nextBatchWatermarkMs":0,"stateUniqueIds":{}}')
+    require_state(own.place, BatchId(2))
 
 
 @pytest.mark.parametrize("gone", ["3", "sources/0"])
 def test_a_checkpoint_without_sources(tmp_path: Path, gone: str) -> None:
     own = checkpoint(tmp_path / "ck", [{"logOffset": 3}])
-    write(own.path / "sources/0/2")
-    write(own.path / "sources/0/3")
+    write((own.place / "sources/0/2").local)
+    write((own.place / "sources/0/3").local)
     own.check_readable()
-    target = own.path / gone if "/" in gone else own.path / "sources/0" / gone
-    target.rename(tmp_path / "gone")
+    target = own.place / gone if "/" in gone else own.place / "sources/0" / gone
+    target.local.rename(tmp_path / "gone")
     with pytest.raises(LostFiles, match="lost sources/0/3"):
         check_inputs([None], own)
-    write(own.path / "sources/0/3.compact")
+    write((own.place / "sources/0/3.compact").local)
     own.check_readable()
 
 
@@ -141,7 +142,7 @@ def test_a_snapshot_whose_state_is_elsewhere_is_abandoned(tmp_path: Path) -> Non
     own = directory.checkpoint(QueryName("join"))
     last = newest(own)
     directory.snapshots.save_state(snapshot, "join", RecordedState(last, own.received(last)))
-    (own.path / "state").rename(tmp_path / "elsewhere")
+    (own.place / "state").local.rename(tmp_path / "elsewhere")
     channels = {name: made.channel(name) for name in directory.wiring.channels}
     Collector(directory, made.queries, channels).collect()
     found = made.snapshots()[-1]
@@ -166,15 +167,15 @@ def test_a_snapshot_of_a_checkpoint_that_was_replaced_is_abandoned(tmp_path: Pat
 
 
 def test_a_checkpoint_names_its_own_files(merge: Checkpoint) -> None:
-    file = merge.path / "state/0/_metadata/v2/0"
-    before, files = file.read_text(), names(merge.path)
-    settle(merge.path)
-    paths = json.loads(file.read_text().split("\n", 1)[1])["stateStoreInfo"][0]
+    file = merge.place / "state/0/_metadata/v2/0"
+    before, files = file.local.read_text(), names(merge.place.local)
+    settle(merge.place)
+    paths = json.loads(file.local.read_text().split("\n", 1)[1])["stateStoreInfo"][0]
     (path,) = paths["stateSchemaFilePaths"]
     assert Path(path.removeprefix("file:")).is_file()
-    assert path.startswith(f"file:{merge.path}/state/0/_stateSchema/")
-    assert file.read_text().replace(str(merge.path), "") != before
-    assert names(merge.path) == files
-    settled = file.stat().st_ino
-    settle(merge.path)
-    assert file.stat().st_ino == settled
+    assert path.startswith(f"file:{merge.place}/state/0/_stateSchema/")
+    assert file.local.read_text().replace(str(merge.place), "") != before
+    assert names(merge.place.local) == files
+    settled = file.local.stat().st_ino
+    settle(merge.place)
+    assert file.local.stat().st_ino == settled

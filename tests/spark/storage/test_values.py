@@ -17,6 +17,7 @@ import pytest
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import WrongRows
 from streamproof.spark_bindings.names import ChannelName
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import fit, stored_schema
 
 NAN = float("nan")
@@ -49,7 +50,7 @@ def objects(*values: Any) -> pd.Series[Any]:
 
 
 def test_nan_in_a_pandas_frame_stays_nan_in_a_double_column(tmp_path: Path) -> None:
-    Channel.create(tmp_path / "c", stored_schema("x double, n long", "it"))
+    Channel.create(Place.of(tmp_path / "c"), stored_schema("x double, n long", "it"))
     channel = Channel(tmp_path / "c", ChannelName("c"), pipeline="p")
     channel.append(pd.DataFrame({"x": [1.5, NAN], "n": [1.0, NAN]}))
     rows = channel.rows()

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongRows,
 )
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from streamproof.spark_bindings.sunion.table import TableSink
 from streamproof.spark_bindings.sunion.table_files import TableWriter, read_written
@@ -155,7 +156,7 @@ def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
 ) -> None:
     bounded = Table(spark, tmp_path)
     with_metadata = bounded.frame([]).withMetadata("tuple_type", {BOUNDED: True})
-    places = (tmp_path / "table", tmp_path / "late")
+    places = (Place.of(tmp_path / "table"), Place.of(tmp_path / "late"))
     sink = TableSink(with_metadata, *places, Checkpoint(tmp_path / "checkpoint"))
     bounded.log("offsets", 0)
     with pytest.raises(WrongRows, match="but no BOUNDARY"):
@@ -166,7 +167,9 @@ def test_a_bounded_merge_has_a_boundary_behind_its_stable_rows(
 
 def test_an_unknown_type_of_tuple_is_refused(tmp_path: Path) -> None:
     rows = pa.table({"seq": [1], "tuple_type": ["insertion"]})
-    writer = TableWriter({TupleType.INSERTION: tmp_path}, pa.schema([("seq", pa.int64())]), "rows")
+    writer = TableWriter(
+        {TupleType.INSERTION: Place.of(tmp_path)}, pa.schema([("seq", pa.int64())]), "rows"
+    )
     with pytest.raises(WrongRows, match="'insertion', which is none of INSERTION"):
         list(writer(iter(rows.to_batches())))
 
@@ -218,7 +221,7 @@ def test_what_is_no_directory_or_trigger_is_refused(spark: SparkSession, tmp_pat
 def test_an_undo_drops_what_its_own_task_has_written(tmp_path: Path) -> None:
     kinds = ["TENTATIVE", "UNDO", "INSERTION", "TENTATIVE", "BOUNDARY"]
     rows = pa.table({"seq": [1, None, 2, 3, None], "tuple_type": kinds})
-    directories = dict.fromkeys((TupleType.INSERTION, TupleType.TENTATIVE), tmp_path)
+    directories = dict.fromkeys((TupleType.INSERTION, TupleType.TENTATIVE), Place.of(tmp_path))
     writer = TableWriter(directories, pa.schema([("seq", pa.int64())]), "rows-0")
     written = [
         file

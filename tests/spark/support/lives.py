@@ -48,12 +48,12 @@ def offset(channel: Channel, position: int) -> dict[str, Any]:
 
 def reader(channel: Channel, kind: type[ChannelReader] = ChannelReader) -> ChannelReader:
     """Make what Spark's planner has of a channel."""
-    return kind(str(channel.path), channel.log.pipeline, channel.name, ["x"], 1000, None)
+    return kind(str(channel.place), channel.log.pipeline, channel.name, ["x"], 1000, None)
 
 
 def planned(*channels: Channel, outside: bool = False) -> list[PlannedSource | None]:
     """Say that a plan reads these channels, in this order."""
-    return [PlannedSource(c.path, c.log.pipeline, c.name, outside=outside) for c in channels]
+    return [PlannedSource(c.place, c.log.pipeline, c.name, outside=outside) for c in channels]
 
 
 def checkpoint(path: Path, *batches: list[Mapping[str, Any]], life: str = "one") -> Checkpoint:
@@ -69,12 +69,14 @@ def checkpoint(path: Path, *batches: list[Mapping[str, Any]], life: str = "one")
 def lose(channel: Channel, *positions: int) -> None:
     """Let commits of a channel disappear, as a power cut or an older backup does."""
     for position in positions:
-        commit_file(channel.path, Position(position)).unlink()
+        commit_file(channel.place, Position(position)).local.unlink()
 
 
 def opened(channel: Channel) -> Channel:
     """Open a channel anew, as the next process does."""
-    return Channel(channel.path, channel.name, pipeline=channel.log.pipeline, writer=channel.writer)
+    return Channel(
+        channel.place, channel.name, pipeline=channel.log.pipeline, writer=channel.writer
+    )
 
 
 __all__ = ["OutsideReader"]

@@ -146,7 +146,7 @@ def deficits(spark: SparkSession, path: Path, sent: Mapping[str, range]) -> list
     """
     directory = PipelineDirectory.open(path)
     wiring, wrong = directory.wiring, []
-    states = {q: state_of(spark, directory.checkpoint(q).path) for q in wiring.queries}
+    states = {q: state_of(spark, directory.checkpoint(q).place.local) for q in wiring.queries}
     for channel in wiring.channels:
         writer = wiring.writer(channel)
         expected: Tokens = (
@@ -182,5 +182,5 @@ def _difference(place: str, found: Tokens, expected: Tokens) -> list[str]:
 def is_done(spark: SparkSession, path: Path, query: str, ids: range, turns: int = 1) -> bool:
     """Tell whether a query's state holds exactly these ids, at each turn."""
     directory = PipelineDirectory.open(path)
-    state = state_of(spark, directory.checkpoint(QueryName(query)).path)
+    state = state_of(spark, directory.checkpoint(QueryName(query)).place.local)
     return state == Counter((number, at) for number in ids for at in range(turns))

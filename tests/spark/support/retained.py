@@ -36,8 +36,8 @@ def left(pipeline: Pipeline) -> list[int]:
     """Give the numbers that any reader of the Delta table finds, and check that their files are
     the only ones.
     """
-    table = DeltaTable(pipeline.channel("a").path)
-    assert len(list(pipeline.channel("a").path.glob("*.parquet"))) == len(table.file_uris())
+    table = DeltaTable(pipeline.channel("a").place.local)
+    assert len(list(pipeline.channel("a").place.local.glob("*.parquet"))) == len(table.file_uris())
     return sorted(table.to_pyarrow_table()["x"].to_pylist())
 
 

@@ -9,6 +9,7 @@ from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.checkpoints.rerun import RerunReader, write_rerun
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import ChannelName, Position
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import write
 from tests.spark.support.lives import offset
 
@@ -27,7 +28,7 @@ class Rounds:
         writers = {
             name: PipelineDirectory.open(pipeline.path).wiring.writer(name) for name in (A, B)
         }
-        write_rerun(self.place, {A: Position(1)}, counts, writers)
+        write_rerun(Place.of(self.place), {A: Position(1)}, counts, writers)
         self.offsets = [offset(self.channels[0], 1), offset(self.channels[1], 0)]
         self.batches: Ends = []
         self.start()
@@ -39,7 +40,7 @@ class Rounds:
             RerunReader(
                 rerun=str(self.place),
                 run=f"run-{len(self.batches)}",
-                path=str(channel.path),
+                path=str(channel.place),
                 pipeline=channel.log.pipeline,
                 channel=channel.name,
                 columns=["x"],

@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.sunion.table import TableSink
 
 COLUMNS = "seq long, tuple_type string, stable_id long"
@@ -27,7 +28,12 @@ class Table:
 
     def open(self) -> TableSink:
         checkpoint = Checkpoint(self.place / "checkpoint")
-        return TableSink(self.frame([]), self.place / "table", self.place / "late", checkpoint)
+        return TableSink(
+            self.frame([]),
+            Place.of(self.place / "table"),
+            Place.of(self.place / "late"),
+            checkpoint,
+        )
 
     def frame(self, tuples: list[tuple[object, ...]]) -> DataFrame:
         return self.spark.createDataFrame(tuples, self.columns).coalesce(1)

@@ -9,6 +9,7 @@ from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.names import BatchId, LaneName, Turn
 from streamproof.spark_bindings.processes.heartbeat import Heart, Watch
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
+from streamproof.spark_bindings.storage.place import Place
 
 
 def recorders(place: Path) -> Callable[[], object]:
@@ -19,11 +20,11 @@ def recorders(place: Path) -> Callable[[], object]:
 
 def heartbeat(place: Path) -> Callable[[], object]:
     place.mkdir()
-    Heart(place / "beat.json").beat(active=True, warm=True, turn=Turn(0))
-    return lambda: Watch(place / "beat.json", 1.0).beat
+    Heart(Place.of(place / "beat.json")).beat(active=True, warm=True, turn=Turn(0))
+    return lambda: Watch(Place.of(place / "beat.json"), 1.0).beat
 
 
 def kept(place: Path) -> Callable[[], object]:
-    outputs = OutputBuffer(place, place)
+    outputs = OutputBuffer(Place.of(place), Place.of(place))
     outputs.keep(Output(Turn(3), (), "", None))
     return lambda: outputs.output(Turn(3))

@@ -21,6 +21,7 @@ from streamproof.spark_bindings import OutputMode, Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import run_copy
 from streamproof.spark_bindings.storage.json_files import read_json
+from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support import driver
 from tests.spark.support.waiting import SECONDS_MAX, await_that
 
@@ -119,7 +120,7 @@ def send(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 def beats_of(path: Path, copy: Copy) -> dict[str, int | str | bool] | None:
     """Read a copy's heartbeat."""
     found: dict[str, int | str | bool] | None = read_json(
-        path / "queries" / "totals" / copy.value / "beat.json"
+        Place.of(path / "queries" / "totals" / copy.value / "beat.json")
     )
     return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.processes.heartbeat import Heart
+from streamproof.spark_bindings.storage.place import Place
 
 BEAT_SECONDS = 0.02
 NEVER = "never"
@@ -21,7 +22,7 @@ TURNS_A_SECOND, TURNS_BEHIND = 2, 10
 
 if __name__ == "__main__":
     place, code, beats = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    heart = Heart(place)
+    heart = Heart(Place.of(place))
     for number in count():
         if number == beats:
             sys.exit(code)

@@ -23,6 +23,7 @@ from streamproof.spark_bindings.standby.digest import NO_ROWS
 from streamproof.spark_bindings.standby.egress import CopyEgress
 from streamproof.spark_bindings.storage.failpoints import FREEZE, VARIABLE
 from streamproof.spark_bindings.storage.parquet_files import write_file
+from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 
 ROOT = Path(__file__).parents[4]
@@ -36,7 +37,7 @@ def channel_at(path: Path, lanes: int = 1) -> Channel:
     """Open the output channel below a path; make it if it is not there."""
     place = path / "rows"
     if not place.exists():
-        Channel.create(place, SCHEMA)
+        Channel.create(Place.of(place), SCHEMA)
     return Channel(place, ChannelName("rows"), pipeline="p", writer=QueryName("q"), lanes=lanes)
 
 
@@ -52,7 +53,7 @@ def client(path: Path, copy: Copy) -> ChannelClient:
 
 def kept(path: Path, copy: Copy) -> OutputBuffer:
     """Give what a copy keeps."""
-    return OutputBuffer(path / copy.value / "kept", path / "rows")
+    return OutputBuffer(Place.of(path / copy.value / "kept"), Place.of(path / "rows"))
 
 
 def ids_of(turn: int) -> list[int]:
@@ -66,7 +67,9 @@ def output(path: Path, copy: Copy, turn: int, ids: list[int] | None = None) -> O
     if not ids:
         return Output(Turn(turn), (), NO_ROWS)
     batch = pa.record_batch({"id": pa.array(ids, pa.int64())})
-    written = write_file(path / "rows", f"turn-{turn}-{copy.value}", SCHEMA, iter([batch]))
+    written = write_file(
+        Place.of(path / "rows"), f"turn-{turn}-{copy.value}", SCHEMA, iter([batch])
+    )
     assert written is not None
     return Output(Turn(turn), (written,), f"{len(ids)}:{sum(ids):016x}")
 

@@ -53,18 +53,18 @@ def client_of(pipeline: Pipeline, query: int, partition: int) -> ChannelClient:
 
 def output(channel: Channel, turn: int, *numbers: int, marker: SnapshotId | None = None) -> Output:
     rows = pa.table({"x": pa.array(numbers, pa.int64())}, schema=channel.schema)
-    written = write_file(channel.path, f"t-{turn}", channel.schema, iter(rows.to_batches()))
+    written = write_file(channel.place, f"t-{turn}", channel.schema, iter(rows.to_batches()))
     return Output(Turn(turn), () if written is None else (written,), "", marker)
 
 
 def record(pipeline: Pipeline, process: str, channel: str, *ends: int) -> list[SnapshotId]:
     """Let a pair record what it reads in batches that end so; give the markers that it sends."""
     directory = PipelineDirectory.open(pipeline.path)
-    place = directory.query_path(QueryName(process)) / "A"
-    checkpoint = spark_checkpoint(place / "checkpoint", last=len(ends) - 1)
+    place = directory.query_place(QueryName(process)) / "A"
+    checkpoint = spark_checkpoint((place / "checkpoint").local, last=len(ends) - 1)
     for number, end in enumerate(ends):
         offset = json.dumps({"channel": channel, "position": end})
-        write(checkpoint.path / f"offsets/{number}", f"v1\n{{}}\n{offset}")
+        write((checkpoint.place / f"offsets/{number}").local, f"v1\n{{}}\n{offset}")
     recording = Recording(
         ProcessName(process),
         place,
