@@ -43,7 +43,7 @@ def stamp(protocol: str, directory: Path, **changes: Any) -> Path:
 
 
 def are_current() -> bool:
-    """Tell whether each committed certificate is of the code as it is."""
+    """Return whether each committed certificate is of the code as it is."""
     try:
         for protocol in protocol_names():
             check_certificate(protocol)

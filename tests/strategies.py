@@ -118,7 +118,7 @@ def states(model_class: type[Model[Any]]) -> st.SearchStrategy[Any]:
 
 
 def domains_of(model_class: type[Model[Any]]) -> dict[str, Domain[Any]]:
-    """Give a model's domains by the name of their elements' sort."""
+    """Return a model's domains by the name of their elements' sort."""
     hints = typing.get_type_hints(model_class)
     found = {}
     for field in dataclasses.fields(model_class):

@@ -57,7 +57,7 @@ def cargo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 def is_left_out(capsys: pytest.CaptureFixture[str]) -> bool:
-    """Tell whether stateright is named as missing, and is none of the engines."""
+    """Return whether stateright is named as missing, and is none of the engines."""
     runs = {"native, 2 threads": Run(CASE.distinct, CASE.generated, 1.0, 0.0, 1.0)}
     show("2PC(7)", runs)
     named = engines(CASE, idiomatic=False, first=True)

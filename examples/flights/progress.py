@@ -70,7 +70,7 @@ class Progress:
             self.say(text)
 
     def where(self, pipeline: Pipeline, now: Sample) -> dict[str, dict[str, Any]]:
-        """Say per query where it was: batch, positions, rows received, commits behind."""
+        """Return per query where it was: batch, positions, rows received, commits behind."""
         return {
             name: {
                 "batch": query["batch"],

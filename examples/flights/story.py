@@ -124,7 +124,7 @@ class Story:
 
 
 def next_share(asked: list[str]) -> float:
-    """Say from which share of the feed on the next snapshot is due; none is after the last."""
+    """Return from which share of the feed on the next snapshot is due; none is after the last."""
     return SNAPSHOTS_AT[len(asked)] if len(asked) < len(SNAPSHOTS_AT) else math.inf
 
 

@@ -139,7 +139,7 @@ class EgressPair(Model[State]):
         return forall(self.copies, self.copies, self.copies, lambda a, b, c: b in (a, c) or a == c)
 
     def delivered(self, s: State, c: Copy) -> int:
-        """Give how many outputs the active copy takes the client to have."""
+        """Return how many outputs the active copy takes the client to have."""
         del c
         return s.client.next
 

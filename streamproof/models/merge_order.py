@@ -270,7 +270,7 @@ class MergeOrder(Model[State]):
     # ----------------------------------------------------------------------- properties
 
     def agree(self, s: State, k: Place, c: Copy, d: Copy) -> bool:
-        """Tell whether two copies have taken the tuple at place k from the same lane."""
+        """Return whether two copies have taken the tuple at place k from the same lane."""
         both = self.number[k] < s.mergers[c].merged and self.number[k] < s.mergers[d].merged
         return implies(
             both, forall(self.lanes, lambda x: s.histories[c, k, x] == s.histories[d, k, x])

@@ -130,7 +130,7 @@ class PermissionModel(Model[State]):
         return State(machines, nothing, nothing, nothing, up, nothing)
 
     def fresh(self) -> Permission[Replica]:
-        """Give a machine that knows nothing."""
+        """Return a machine that knows nothing."""
         no_requests = Map.fill(self.replicas, Request.NONE)
         return Permission(Phase.IDLE, no_requests, no_requests)
 
@@ -154,7 +154,7 @@ class PermissionModel(Model[State]):
         return self.carry_out(received, q, self.machine.on_request(s.machines[q], r))
 
     def release_has_arrived(self, s: State, r: Replica, q: Replica) -> bool:
-        """Tell whether nothing is ahead of a request. Here is where FIFO is assumed."""
+        """Return whether nothing is ahead of a request. Here is where FIFO is assumed."""
         return not s.releases[r, q]
 
     @action(fairness=Fairness.STRONG)
@@ -254,13 +254,13 @@ class PermissionModel(Model[State]):
                 assert_never(effect)
 
     def is_connected(self, s: State, r: Replica, q: Replica) -> bool:
-        """Tell whether a message from r may reach q: it is up, and r knows which incarnation is."""
+        """Return whether a message from r may reach q: q is up, and r knows its incarnation."""
         return s.up[q] and not s.failures[q, r]
 
     # ----------------------------------------------------------------------- properties
 
     def is_stabilizing(self, s: State, r: Replica) -> bool:
-        """Tell whether a replica stabilizes."""
+        """Return whether a replica stabilizes."""
         return s.machines[r].phase == Phase.STABILIZING
 
     @always

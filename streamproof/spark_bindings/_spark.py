@@ -79,7 +79,7 @@ def end_jvm(spark: SparkSession, seconds_max: float) -> None:
 
 
 def why_gone(spark: SparkSession) -> str:
-    """Say why nothing runs in a session any more, and what to do; empty while it can run."""
+    """Describe why nothing runs in a session any more, and what to do; empty while it can run."""
     try:
         context = spark.sparkContext._jsc
         if context is not None and not context.sc().isStopped():
@@ -97,7 +97,7 @@ def why_gone(spark: SparkSession) -> str:
 
 
 def was_made_meanwhile(error: Exception) -> bool:
-    """Tell whether Spark has found a checkpoint's file that was not there a moment before."""
+    """Return whether Spark has found a checkpoint's file that was not there a moment before."""
     return "SparkConcurrentModificationException" in str(error)
 
 
@@ -135,7 +135,7 @@ def channel_sources(frame: DataFrame, options: Sequence[str]) -> list[dict[str, 
 
 
 def offsets_of(rows: DataFrame, query: str) -> list[str | None] | None:
-    """Give up to where each source of the batch under way is read, as the running query has it.
+    """Return the end offsets of the batch under way, by source, as the running query has them.
 
     Spark has written the same into its checkpoint, where another driver may have replaced it. None
     if no such query runs.
@@ -202,7 +202,7 @@ class PlanNode:
 
 
 def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
-    """Give the operators and expressions of a plan, as Spark has analysed it."""
+    """Yield the operators and expressions of a plan, as Spark has analysed it."""
     for operator in _operators(frame):
         name = operator.getClass().getSimpleName()
         yield PlanNode(name, name, uses_clock=_has_clock(operator))
@@ -225,7 +225,7 @@ def plan_nodes(frame: DataFrame) -> Iterator[PlanNode]:
 
 
 def uses_clock(frame: DataFrame) -> bool:
-    """Tell whether a plan has an operator with timers or timeouts by processing time."""
+    """Return whether a plan has an operator with timers or timeouts by processing time."""
     return any(map(_has_clock, _operators(frame)))
 
 
@@ -240,7 +240,7 @@ def watermarks(frame: DataFrame) -> list[str]:
 
 
 def _operators(frame: DataFrame) -> Iterator[Any]:
-    """Give the operators of a plan as Spark has analysed it, each before those that it reads."""
+    """Yield the operators of a plan as Spark has analysed it, each before those that it reads."""
     waiting = [analysed(frame)]
     while waiting:
         operator = waiting.pop()
@@ -255,7 +255,7 @@ def _has_clock(operator: Any) -> bool:
 
 
 def analysed(frame: DataFrame) -> Any:
-    """Give a plan as Spark has analysed it: names are resolved, and nothing is optimised."""
+    """Return a plan as Spark has analysed it: names are resolved, and nothing is optimised."""
     return _java(frame).queryExecution().analyzed()
 
 
@@ -265,20 +265,20 @@ def elements(sequence: Any) -> list[Any]:
 
 
 def is_a(spark: SparkSession, thing: Any, kind: str) -> bool:
-    """Tell whether something in the JVM is of a class, or of one that extends it."""
+    """Return whether something in the JVM is of a class, or of one that extends it."""
     assert spark.sparkContext._jvm is not None
     return bool(spark.sparkContext._jvm.py4j.reflection.TypeUtil.isInstanceOf(kind, thing))
 
 
 def default_of(spark: SparkSession, setting: str) -> str | None:
-    """Give what a setting is if nobody sets it; None if Spark knows none of this name."""
+    """Return the default of a setting; None if Spark knows none of this name."""
     assert spark.sparkContext._jvm is not None
     entry = spark.sparkContext._jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(setting)
     return None if entry is None else str(entry.defaultValueString())
 
 
 def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:
-    """Give the format, the options and the catalogue's table of a streaming leaf of a plan.
+    """Return the format, the options and the catalogue's table of a streaming leaf of a plan.
 
     None stands for a leaf that Spark did not make of a reader.
     """
@@ -297,7 +297,7 @@ def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:
 
 
 def qualified_path(spark: SparkSession, path: str) -> str:
-    """Give a path as Spark's file system has it: absolute, and with its scheme."""
+    """Return a path as Spark's file system has it: absolute, and with its scheme."""
     context = spark.sparkContext
     assert context._jvm is not None
     found = context._jvm.org.apache.hadoop.fs.Path(path)

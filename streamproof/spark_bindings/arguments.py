@@ -14,7 +14,7 @@ NUMBER_MAX = 2**63 - 1
 
 
 def is_whole(value: object, minimum: int, maximum: int = NUMBER_MAX) -> bool:
-    """Tell whether a value is a whole number in a range. True and False are none."""
+    """Return whether a value is a whole number in a range. True and False are none."""
     return isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum
 
 

@@ -123,7 +123,7 @@ def check_certificate(
 
 
 def _changed(protocol: str, record: Record) -> tuple[str, str] | None:
-    """Say how the protocol differs from what was certified, and what helps if not certifying."""
+    """Return how the protocol differs from what was certified, and what helps if not certifying."""
     module = import_module(f"{PROTOCOLS}.{protocol}")
     try:
         sources = sources_of(module.__name__)

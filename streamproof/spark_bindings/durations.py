@@ -103,7 +103,7 @@ def shown(microseconds: int) -> str:
 
 
 def _exact(duration: object) -> Fraction | None:
-    """Give the microseconds of a duration, or None if it cannot be read."""
+    """Return the microseconds of a duration, or None if it cannot be read."""
     if isinstance(duration, bool) or not isinstance(duration, str | timedelta | int | float):
         return None
     if isinstance(duration, int | float):

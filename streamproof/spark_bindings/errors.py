@@ -44,7 +44,7 @@ __all__ = [
 
 
 def first_line(error: Exception) -> str:
-    """Give what an error of a library says first: behind it, some tell where in their code it was.
+    """Return the first words of a library's error: some go on with the place in their code.
 
     It is the error's class, where it says nothing.
     """

@@ -36,7 +36,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 
 
 def is_name(text: object) -> bool:
-    """Tell whether a channel or a query may be called so: it becomes a directory's name."""
+    """Return whether a channel or a query may be called so: it becomes a directory's name."""
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 

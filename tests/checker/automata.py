@@ -118,7 +118,7 @@ def moves_of(model: Automaton) -> dict[At, dict[str, At]]:
 
 
 def goes_around(model: Automaton) -> bool:
-    """Tell whether a run can visit several states for ever, and arrive at the goal in none."""
+    """Return whether a run can visit several states for ever, and arrive at the goal in none."""
     moves = moves_of(model)
     open_ = {state for state in moves if not model.goal[state.node]}
     reached = closure({At(model.home)} & open_, moves, open_)
@@ -126,7 +126,7 @@ def goes_around(model: Automaton) -> bool:
 
 
 def breaks_by_definition(model: Automaton, name: str) -> bool:
-    """Tell whether some fair run breaks a promise: by trying every set that it could end up in.
+    """Return whether some fair run breaks a promise: by trying every set that it could end up in.
 
     A run ends up in a set of states if it visits each of them, and no other, again and again. It
     can do that for every set that its own steps connect, and for one state by staying there.

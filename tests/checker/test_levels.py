@@ -11,7 +11,7 @@ from streamproof.checker.forecast.levels import estimate_from_levels
 
 
 def ends_up_to(share: float, sizes: list[int]) -> list[int]:
-    """Give the ends of the levels that lie within a share of all states."""
+    """Return the ends of the levels that lie within a share of all states."""
     return [end for end in accumulate(sizes) if end <= share * sum(sizes)]
 
 

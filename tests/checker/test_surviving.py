@@ -34,7 +34,7 @@ ENGINES = [plain.explore, native]
 
 
 def statuses(model: Any, engine: Any) -> dict[str, Status]:
-    """Say what is known of each thing that is asked of a model."""
+    """Return what is known of each thing that is asked of a model."""
     report = check(model, engine=engine)
     return {part.name: part.verdict.status for part in report.findings}
 

@@ -27,7 +27,7 @@ def siblings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Give the session that all tests of a process share."""
+    """Return the session that all tests of a process share."""
     session = test_session()
     yield session
     session.stop()

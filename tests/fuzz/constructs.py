@@ -100,7 +100,7 @@ def language() -> set[str]:
 
 
 def gives_an_expression(value: Any, name: str) -> bool:
-    """Tell whether a method of a symbolic value writes something down; others refuse."""
+    """Return whether a method of a symbolic value writes something down; others refuse."""
     method = getattr(type(value), name)
     if not (name.startswith("__") and callable(method)):
         return False

@@ -79,7 +79,7 @@ class Contradiction(Exception):
 
 
 def in_turn(number: int, each: int) -> tuple[str, ...]:
-    """Give the voices for a case: the traced form, and as many others as are asked."""
+    """Return the voices for a case: the traced form, and as many others as are asked."""
     turns = (TURNS[(number * each + turn) % len(TURNS)] for turn in range(each))
     return tuple(dict.fromkeys(("traced", *turns)))
 
@@ -106,7 +106,7 @@ def compare(drawn: Case, voices: Sequence[str], tally: Tally) -> None:
 
 
 def explained(error: Exception) -> str:
-    """Say what went wrong, and where."""
+    """Describe what went wrong, and where."""
     return "".join(traceback.format_exception(error, limit=-3))
 
 
@@ -130,7 +130,7 @@ def fails_alike(found: Contradiction) -> Any:
 
 
 def shrunk(found: Contradiction, most: int = 600) -> Contradiction:
-    """Give the same contradiction of a model that is as small as it was made."""
+    """Return the same contradiction of a model that is as small as it was made."""
     text = reduced(found.text, fails_alike(found), most)
     try:
         compare(Case(found.number, text), [found.voice], Tally())

@@ -32,7 +32,7 @@ class Written:
 
     @property
     def name(self) -> str:
-        """Give its name."""
+        """Return its name."""
         return self.lines[1].partition("(")[0].removeprefix("def ")
 
 

@@ -11,7 +11,7 @@ LITERALS = ("True", "False", "0", "1")
 
 
 def reduced(text: str, fails: Callable[[str], bool], most: int = ATTEMPTS_MOST) -> str:
-    """Give a small text that fails alike, found by taking out one thing at a time.
+    """Return a small text that fails alike, found by taking out one thing at a time.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def declarations_of(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def node_at(tree: ast.AST, number: int) -> ast.AST:
-    """Give the node of a number."""
+    """Return the node of a number."""
     return next(node for place, node in enumerate(ast.walk(tree)) if place == number)
 
 

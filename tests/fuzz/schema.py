@@ -42,7 +42,7 @@ class Field:
 
     @property
     def note(self) -> str:
-        """Give the text of the annotation."""
+        """Return the text of the annotation."""
         if self.bounds is None:
             return self.kind
         low, high = (part if part.lstrip("-").isdigit() else f'"{part}"' for part in self.ends)
@@ -50,7 +50,7 @@ class Field:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Give both ends of the range."""
+        """Return both ends of the range."""
         assert self.bounds is not None
         return self.bounds.low, self.bounds.high
 
@@ -92,7 +92,7 @@ class Schema:
         return self._paths[kind]
 
     def bounds_of(self, record: str, name: str) -> Bounds | None:
-        """Give the range of a field's numbers."""
+        """Return the range of a field's numbers."""
         return next(part.bounds for part in self.records[record] if part.name == name)
 
 

@@ -27,7 +27,7 @@ class Used:
         self.sort = sort_of(self.functions_result())
 
     def functions_result(self) -> Any:
-        """Give the class of the states."""
+        """Return the class of the states."""
         (first, *_) = self.model.methods(Role.INIT)
         return typing.get_type_hints(getattr(type(self.model), first.name))["return"]
 
@@ -36,7 +36,7 @@ class Used:
         return [method for role in roles for method in self.model.methods(role)]
 
     def body(self, method: Method) -> ast.FunctionDef:
-        """Give a method as text was parsed."""
+        """Return a method as text was parsed."""
         return self.functions[method.name]
 
     def called(self, *names: str) -> Iterator[ast.Call]:
@@ -65,17 +65,17 @@ class Used:
                 yield sort.range
 
     def sizes(self) -> list[int]:
-        """Give the sizes of the domains."""
+        """Return the sizes of the domains."""
         return [len(part) for part in vars(self.model).values() if isinstance(part, lang.Domain)]
 
 
 def has(node: ast.AST, *kinds: type[ast.AST]) -> bool:
-    """Tell whether a part of a text has some kind of node below it."""
+    """Return whether a part of a text has some kind of node below it."""
     return any(isinstance(part, kinds) for part in ast.walk(node) if part is not node)
 
 
 def calls_below(node: ast.AST, *names: str) -> bool:
-    """Tell whether functions of some names are called below a node."""
+    """Return whether functions of some names are called below a node."""
     return any(
         isinstance(part, ast.Call) and getattr(part.func, "id", "") in names
         for part in ast.walk(node)
@@ -84,7 +84,7 @@ def calls_below(node: ast.AST, *names: str) -> bool:
 
 
 def ends_early(function: ast.FunctionDef) -> bool:
-    """Tell whether a function may return before its last statement."""
+    """Return whether a function may return before its last statement."""
     return any(has(part, ast.Return) for part in function.body[:-1])
 
 
@@ -93,7 +93,7 @@ PROPERTIES = tuple(role for role in Role if role not in (Role.INIT, Role.ACTION,
 
 
 def is_far(end: Any) -> bool:
-    """Tell whether the end of a range is a number of many bits."""
+    """Return whether the end of a range is a number of many bits."""
     return isinstance(end, int) and abs(end) >= FAR - 2
 
 

@@ -149,7 +149,7 @@ def plain_conjuncts(form: Any, answer: Any) -> tuple[bool, ...]:
 
 
 def world_of(model: Any) -> dict[str, Any]:
-    """Give a model's domains by the name of their sort."""
+    """Return a model's domains by the name of their sort."""
     return {value.name: value for value in vars(model).values() if type(value).__name__ == "Domain"}
 
 

@@ -56,7 +56,7 @@ class Known:
 
     @property
     def kind(self) -> str:
-        """Tell how the search ended: by an error, cut short, by a counterexample, or whole."""
+        """Return how the search ended: by an error, cut short, by a counterexample, or whole."""
         if not self.is_searched:
             return str(self.answer[0].__name__)
         verdicts = [part.verdict for part in self.answer[0].values()]
@@ -96,7 +96,7 @@ def outcome(
     limits: Limits = LIMITS,
     validated: bool = False,
 ) -> Known:
-    """Give everything that a check says, or how it failed."""
+    """Return everything that a check says, or how it failed."""
     try:
         report = check(model, engine=engine, liveness=liveness, limits=limits, validated=validated)
     except BrokenModel as error:
@@ -218,7 +218,7 @@ def walks(model: Any, known: Known) -> None:
 
 
 def walked(model: Any, plan: Plan, engine: EngineName) -> Any:
-    """Give what both engines must agree on, or how walking failed."""
+    """Return what both engines must agree on, or how walking failed."""
     try:
         report = simulate(model, plan=plan, engine=engine)
     except BrokenModel as error:

@@ -52,12 +52,12 @@ def cases(tier: str) -> list[tuple[str, str]]:
 
 
 def known(target: str, size: str) -> dict[str, Any]:
-    """Give the counts that a size is known to have."""
+    """Return the counts that a size is known to have."""
     return {key: count for key, count in read(target)["sizes"][size].items() if key != "tier"}
 
 
 def counts(target: str, size: str) -> tuple[int, int, int]:
-    """Give how many distinct and generated states a size has, and its depth."""
+    """Return how many distinct and generated states a size has, and its depth."""
     found = known(target, size)
     return found["distinct"], found["generated"], found["depth"]
 

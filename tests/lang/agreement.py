@@ -131,7 +131,7 @@ def element_sorts(sort: Any) -> set[str]:
 
 
 def attempts(examples: int) -> list[tuple[int, int]]:
-    """Give how many examples to try, and then, while nothing happens, ten times as many more.
+    """Return how many examples to try, and then, while nothing happens, ten times as many more.
 
     Hypothesis draws constants of the modules that are loaded, so that it takes a varying number.
     """

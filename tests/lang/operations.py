@@ -18,7 +18,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {}
 
 
 def operation(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Say which operations a function uses."""
+    """Return which operations a function uses."""
 
     def note(function: Callable[..., Any]) -> Callable[..., Any]:
         OPERATIONS.update(dict.fromkeys(names, function))

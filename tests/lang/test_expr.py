@@ -301,7 +301,7 @@ def test_equal_quantifiers_are_one_expression_whatever_their_variables_were_call
 
 
 def chosen_by(inner: Expr) -> Expr:
-    """Give x where something holds, else y."""
+    """Return x where something holds, else y."""
     return ex.choose(inner, Var("x", ELEMENT), Var("y", ELEMENT))
 
 

@@ -93,7 +93,7 @@ def on_link(s: State, stream: int, buckets: int) -> Iterator[State]:
 
 
 def may_fail(s: State, end: int, complete: int) -> bool:
-    """Tell whether the node may stop waiting for the buckets before an end."""
+    """Return whether the node may stop waiting for the buckets before an end."""
     if s.condition == UP_FAILURE:
         return s.policy != SUSPEND
     if s.condition == FAILURE:
@@ -168,5 +168,5 @@ def arrived(s: State, end: int) -> list[Tuple]:
 
 
 def changed(parts: tuple, index: int, value: object) -> tuple:
-    """Give a tuple that differs at one place."""
+    """Return a tuple that differs at one place."""
     return (*parts[:index], value, *parts[index + 1 :])

@@ -94,17 +94,17 @@ def said_to(s: State, hop: int) -> tuple[int, ...]:
 
 
 def has(s: State, hop: int, bucket: int) -> bool:
-    """Tell whether a node has got the tuple of a bucket."""
+    """Return whether a node has got the tuple of a bucket."""
     return s.nodes[hop - 1].out[bucket] != NOTHING if hop else bucket <= s.clock
 
 
 def is_overdue(s: State, bucket: int, size: Size) -> bool:
-    """Tell whether a bucket, over at the next one's begin, has waited since as long as it may."""
+    """Return whether a bucket, over at the next one's begin, has waited since as long as it may."""
     return s.clock - (bucket + 1) >= size.wait
 
 
 def owes(s: State, hop: int, bucket: int, size: Size) -> bool:
-    """Tell whether a node must put a bucket out before the clock goes on."""
+    """Return whether a node must put a bucket out before the clock goes on."""
     node = s.nodes[hop]
     if node.condition != UP_FAILURE and bucket < node.whole:
         return bucket >= node.begin
@@ -137,7 +137,7 @@ def outputs(s: State, hop: int, size: Size) -> Iterator[State]:
 
 
 def may_stop_waiting(policy: str, node: Node, bucket: int) -> bool:
-    """Tell whether a node may guess a bucket that is overdue."""
+    """Return whether a node may guess a bucket that is overdue."""
     if node.condition == UP_FAILURE:
         return policy != SUSPEND
     return node.whole <= (node.begin if node.condition == STABLE else bucket)
@@ -152,7 +152,7 @@ def guess(s: State, hop: int, bucket: int) -> State:
 
 
 def put(s: State, hop: int, last: int, word: str) -> tuple[str, ...]:
-    """Say a word of the buckets up to the last one that a node has, and of which nothing is out."""
+    """Return a word of the buckets up to a node's last one, and of which nothing is out."""
     return tuple(
         word if bucket <= last and old == NOTHING and has(s, hop, bucket) else old
         for bucket, old in enumerate(s.nodes[hop].out)

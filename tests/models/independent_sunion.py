@@ -47,7 +47,7 @@ class Setting:
     replicas: int = 2
 
     def starts(self) -> Iterator[State]:
-        """Give a state for each way to write the logs, also against a promise."""
+        """Yield a state for each way to write the logs, also against a promise."""
         tuples = [("tuple", time) for time in range(self.buckets * self.width)]
         boundaries = [("boundary", bucket) for bucket in range(1, self.buckets + 1)]
         choices = [
@@ -89,7 +89,7 @@ class Setting:
             )
 
     def merge(self, s: State) -> tuple[Key, ...]:
-        """Give the right merge: all tuples that no earlier boundary of their log excludes."""
+        """Return the right merge: all tuples that no earlier boundary of their log excludes."""
         found = []
         for stream, log in enumerate(s.logs):
             for position, (kind, value) in enumerate(log):

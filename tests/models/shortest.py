@@ -9,7 +9,7 @@ from streamproof.lang.model import Call, Model, Role
 
 
 def shortest_break(model: Model[Any], name: str, *, states_max: int = 20_000) -> list[str] | None:
-    """Give the actions up to the first state or step that breaks a property; None if none does."""
+    """Return the actions up to the first state or step that breaks a property, or None."""
     (method,) = (
         m for role in (Role.ALWAYS, Role.EVERY_STEP) for m in model.methods(role) if m.name == name
     )

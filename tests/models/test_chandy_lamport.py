@@ -38,7 +38,7 @@ BY_OUR_NOTES = {
 
 
 def queues(channels, bounds, homes=None, *, initiators=None, snapshots=1) -> Setting:
-    """Give the setting that our models describe: neighbouring markers in any order."""
+    """Return the setting that our models describe: neighbouring markers in any order."""
     everyone = tuple(range(len(bounds))) if initiators is None else initiators
     return Setting(channels, bounds, homes, (everyone,) * snapshots, markers_in_order=False)
 

@@ -104,7 +104,7 @@ PLACES = Sunion.sized(lengths=(3,), buckets=0).entries
 
 
 def output(*tuples: int) -> Output:
-    """Give the output that is a list."""
+    """Return the output that is a list."""
     found = Output(Map.fill(PLACES, False), Map.fill(PLACES, PLACES, False))
     for number in tuples:
         found = found.append(lambda e, n=number: e.index == n, lambda _x, _y: False)

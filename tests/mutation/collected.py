@@ -38,7 +38,7 @@ CPU_SECONDS_MIN = 10.0
 
 
 def limit_of(costs: Mapping[str, float]) -> float:
-    """Say how much CPU a mutant's tests may take before they are taken to run for ever."""
+    """Return how much CPU a mutant's tests may take before they are taken to run for ever."""
     return max(CPU_SECONDS_MIN, CPU_TIMES * sum(c for c in costs.values() if c < COSTLY_SECONDS))
 
 

@@ -100,7 +100,7 @@ def _quiet(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _line_of(decorator: ast.expr) -> ast.expr:
-    """Give a node as long as the line: a decorator is removed with its end."""
+    """Return a node as long as the line: a decorator is removed with its end."""
     return ast.Constant(
         None,
         lineno=decorator.lineno,
@@ -116,7 +116,7 @@ def _is_cache(decorator: ast.expr) -> bool:
 
 
 def span_of(node: ast.AST) -> Span:
-    """Say where a node begins and ends, with the sign before a decorator."""
+    """Return where a node begins and ends, with the sign before a decorator."""
     assert isinstance(node, ast.expr | ast.stmt)
     begin, end = (node.lineno, max(0, node.col_offset - 1)), node.end_lineno or node.lineno
     return begin, (end, (node.end_col_offset or 0) + 1)

@@ -45,7 +45,7 @@ def _collect(one: CodeType, other: CodeType, pairs: list[tuple[CodeType, CodeTyp
 
 
 def swap(pairs: list[tuple[CodeType, CodeType]]) -> bool:
-    """Give the functions that are loaded their new code; False if one of them is not."""
+    """Return the functions that are loaded their new code; False if one of them is not."""
     functions = list(_functions())
     for before, after in pairs:
         found = [f for f in functions if f.__code__ == before]

@@ -153,7 +153,7 @@ class Replica:
 
 
 def excluded(log: list[int | Boundary], position: int) -> bool:
-    """Tell whether a boundary ahead of a tuple says that its bucket is over."""
+    """Return whether a boundary ahead of a tuple says that its bucket is over."""
     ahead = (entry.bucket for entry in log[:position] if isinstance(entry, Boundary))
     return log[position] // WIDTH < max(ahead, default=0)
 

@@ -13,7 +13,7 @@ from tests.stamped import present_certificates
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Give a session with two cores and a 1 GB driver."""
+    """Return a session with two cores and a 1 GB driver."""
     session = test_session()
     yield session
     session.stop()

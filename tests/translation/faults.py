@@ -15,7 +15,7 @@ from streamproof.translation.witnesses import Search, Wish
 
 
 def faulty_forms(traced: TracedModel) -> Iterator[tuple[str, TracedModel]]:
-    """Give each form that differs in one place from a right one, with what differs."""
+    """Yield each form that differs in one place from a right one, with what differs."""
     for field in ("initial", "commands"):
         commands = getattr(traced, field)
         for index, command in enumerate(commands):
@@ -37,7 +37,7 @@ def faulty_forms(traced: TracedModel) -> Iterator[tuple[str, TracedModel]]:
 
 
 def says_the_same(right: TracedModel, wrong: TracedModel) -> bool:
-    """Tell whether forms that differ in a condition agree: Z3 finds no point between the two."""
+    """Return whether forms that differ in a condition agree: Z3 finds no point between the two."""
     differing = list(_differing(right, wrong))
     return bool(differing) and not any(map(_may_differ, differing))
 
@@ -88,7 +88,7 @@ def _faulty_commands(command: Command, *, may_stay: bool) -> Iterator[tuple[str,
 
 
 def faulty(expr: Expr) -> Iterator[tuple[str, Expr]]:
-    """Give expressions that differ in one place: a number, an operator, a part that is left out."""
+    """Yield expressions that differ in one place: a number, an operator, a part left out."""
     if isinstance(expr.sort, BoolSort):
         yield "negated", ex.negate(expr)
     match expr:

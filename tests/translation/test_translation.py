@@ -107,7 +107,7 @@ def test_claims_that_pytest_rewrites_are_traced_alike() -> None:
 
 
 def told(traced: Any, executed: Executed, model: Any) -> bool:
-    """Tell whether a comparison notices that a traced form is not that of the model."""
+    """Return whether a comparison notices that a traced form is not that of the model."""
     comparison = Comparison("it", model_units(traced), executed)
     try:
         comparison.everywhere(model, traced)

@@ -228,7 +228,7 @@ class DpcChain(ChainModel):
         )
 
     def is_held_up(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether a node, or the one before it, is in a failure, or has just left it."""
+        """Return whether a node, or the one before it, is in a failure, or has just left it."""
         is_failing = s.nodes[h].condition == Condition.UP_FAILURE
         return is_failing or not self.has_tuple(s, h, b) or self.is_due(s, h, b)
 
@@ -299,7 +299,7 @@ class DpcChain(ChainModel):
         return not s.stalled, s.stalled or self.is_settled(s)
 
     def is_settled(self, s: Chain) -> bool:
-        """Tell whether all nodes are STABLE and have emitted everything."""
+        """Return whether all nodes are STABLE and have emitted everything."""
         return forall(self.hops, lambda h: s.nodes[h].condition == Condition.STABLE) and forall(
             s.label, lambda h, b: s.label[h, b] == Label.STABLE
         )

@@ -83,70 +83,70 @@ class ChainModel(NodeModel[Chain]):
     # ----------------------------------------------------------------------- what is read
 
     def given(self, s: Chain, h: Hop, a: Stream) -> int:
-        """Give the boundary on a node's input."""
+        """Return the boundary on a node's input."""
         if not self.is_first[h]:
             return s.nodes[self.before[h]].serializer.emitted
         is_silent = s.stalled and self.may_stall[a]
         return s.stalled_since if is_silent else s.clock
 
     def can_read(self, s: Chain, h: Hop, a: Stream) -> bool:
-        """Tell whether there is a boundary that a node has not read."""
+        """Return whether there is a boundary that a node has not read."""
         return self.is_read[h, a] and s.nodes[h].serializer.boundary[a] < self.given(s, h, a)
 
     # ----------------------------------------------------------------------- what is due
 
     def is_due(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether a node has to do something about a bucket before the clock goes on."""
+        """Return whether a node has to do something about a bucket before the clock goes on."""
         node = s.nodes[h]
         if self.is_whole(s, h, b) and node.condition != Condition.UP_FAILURE:
             return node.serializer.emitted <= self.number[b]
         return self.must_guess(s, h, b)
 
     def is_whole(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether all inputs of a node have come behind a bucket."""
+        """Return whether all inputs of a node have come behind a bucket."""
         boundary = s.nodes[h].serializer.boundary
         return forall(self.streams, lambda a: boundary[a] > self.number[b])
 
     def must_guess(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether the policy owes the tuple of a bucket now, complete or not."""
+        """Return whether the policy owes the tuple of a bucket now, complete or not."""
         is_failing = s.nodes[h].condition == Condition.UP_FAILURE
         if is_failing and s.policy != Policy.DELAY:
             return s.policy == Policy.PROCESS and self.is_waiting(s, h, b)
         return self.is_waiting(s, h, b) and self.has_waited(s, h, b)
 
     def is_waiting(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether the tuple of a bucket has come to a node, which has not emitted it."""
+        """Return whether the tuple of a bucket has come to a node, which has not emitted it."""
         return self.has_tuple(s, h, b) and s.label[h, b] == Label.NONE
 
     def has_waited(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether a bucket may wait no longer at a node."""
+        """Return whether a bucket may wait no longer at a node."""
         return s.clock >= self.waits_since(s, h, b) + self.wait
 
     def has_tuple(self, s: Chain, h: Hop, b: Bucket) -> bool:
-        """Tell whether the tuple of a bucket has come to a node."""
+        """Return whether the tuple of a bucket has come to a node."""
         if self.is_first[h]:
             return self.number[b] <= s.clock
         return s.label[self.before[h], b] != Label.NONE
 
     def waits_since(self, s: Chain, h: Hop, b: Bucket) -> int:
-        """Say since when a node waits: since the boundary was due, wherever it is missing."""
+        """Return since when a node waits: since the boundary was due, wherever it is missing."""
         del s, h
         return self.number[b] + 1
 
     # ----------------------------------------------------------------------- what is emitted
 
     def kept(self, s: Chain, h: Hop, b: Bucket) -> Map[Bucket, bool]:
-        """Give the buckets behind a node's checkpoint, up to b, whose tuple has come."""
+        """Return the buckets behind a node's checkpoint, up to b, whose tuple has come."""
         return self.come(s, h, s.nodes[h].serializer.emitted, self.number[b] + 1)
 
     def unshown(self, s: Chain, h: Hop, b: Bucket) -> Map[Bucket, bool]:
-        """Give those of them that the node has not emitted."""
+        """Return those of them that the node has not emitted."""
         return self.kept(s, h, b).map_items(
             lambda c, has_come: has_come and s.label[h, c] == Label.NONE
         )
 
     def come(self, s: Chain, h: Hop, begin: int, end: int) -> Map[Bucket, bool]:
-        """Give the buckets of a range whose tuple has come to a node."""
+        """Return the buckets of a range whose tuple has come to a node."""
         return Map.build(
             self.buckets, lambda b: begin <= self.number[b] < end and self.has_tuple(s, h, b)
         )

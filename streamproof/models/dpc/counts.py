@@ -300,7 +300,7 @@ class DpcCounts(OneNodeModel[Counts]):
         return implies(s.settled, s.tail == 0 and self.nothing_is_owed(s))
 
     def nothing_is_owed(self, s: Counts) -> bool:
-        """Tell whether every bucket that ever was tentative is stable."""
+        """Return whether every bucket that ever was tentative is stable."""
         return forall(self.buckets, lambda b: not s.owed[b])
 
     @sometimes

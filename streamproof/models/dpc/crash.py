@@ -46,7 +46,7 @@ class DpcCrash(Dpc):
         return self.carry_out(restarted, node, effects)
 
     def restored(self, s: System) -> Operator:
-        """Give the operator's state as it was when the last stable tuple came out of it."""
+        """Return the operator's state as it was when the last stable tuple came out of it."""
         return Operator(s.node.stable, s.node.stable, 0)
 
     @every_step

@@ -240,7 +240,7 @@ class Dpc(OneNodeModel[System]):
         return replace(s, node=node)
 
     def arrived(self, s: System, begin: int, end: int) -> Tuples:
-        """Give the tuples that have arrived of some buckets."""
+        """Return the tuples that have arrived of some buckets."""
         return Map.build(
             self.streams,
             self.buckets,
@@ -248,7 +248,7 @@ class Dpc(OneNodeModel[System]):
         )
 
     def unshown(self, s: System, begin: int, end: int) -> Tuples:
-        """Give those of them that were not emitted tentatively: the tail has the others."""
+        """Return those of them that were not emitted tentatively: the tail has the others."""
         return self.arrived(s, begin, end).map_items(
             lambda a, b, has_arrived: has_arrived and s.client.tail[a, b] == 0
         )
@@ -266,7 +266,7 @@ class Dpc(OneNodeModel[System]):
         return precedes(self.key(a, b), self.key(c, d))
 
     def key(self, a: Stream, b: Bucket) -> Key:
-        """Give what a tuple's place in the output depends on."""
+        """Return what a tuple's place in the output depends on."""
         return Key(time=self.number[b], stream=self.order[a], position=self.number[b])
 
     def insert(self, s: System, chosen: Tuples) -> System:
@@ -358,7 +358,7 @@ class Dpc(OneNodeModel[System]):
         return self.is_settled(s)
 
     def is_settled(self, s: System) -> bool:
-        """Tell whether the client has everything, and for good."""
+        """Return whether the client has everything, and for good."""
         return (
             s.node.condition == Condition.STABLE
             and s.client.stable_count == self.tuples

@@ -80,18 +80,18 @@ class OneNodeModel(NodeModel[N], Generic[N]):
 
 
 def passes(before: Machine, after: Machine, old: Condition, new: Condition) -> bool:
-    """Tell whether a step of the node begins in one condition and ends in another."""
+    """Return whether a step of the node begins in one condition and ends in another."""
     return before.condition == old and after.condition == new
 
 
 def has_complete(node: Machine) -> bool:
-    """Tell whether there is a complete bucket that the node has not emitted stable."""
+    """Return whether there is a complete bucket that the node has not emitted stable."""
     boundary, emitted = node.serializer.boundary, node.serializer.emitted
     return forall(boundary, lambda stream: boundary[stream] > emitted)
 
 
 def node_fields(streams: int, buckets: int, policies: tuple[Policy, ...]) -> dict[str, Any]:
-    """Give the fields of a model at a size.
+    """Return the fields of a model at a size.
 
     Parameters
     ----------

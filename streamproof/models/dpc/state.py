@@ -169,7 +169,7 @@ def on_rec_done(client: Client) -> Client:
 
 
 def nothing_is_owed(client: Client) -> bool:
-    """Tell whether all that was ever tentative has been corrected."""
+    """Return whether all that was ever tentative has been corrected."""
     return not exists(client.owed, lambda a, b: client.owed[a, b])
 
 

@@ -43,7 +43,7 @@ def exchange(
     repairs: bool,
     acks: int,
 ) -> dict[str, Any]:
-    """Give the fields of an exchange: from each partition of one operator to each of the next.
+    """Return the fields of an exchange: from each partition of one operator to each of the next.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Lanes(Model[State]):
         )
 
     def fresh(self, c: Copy) -> Producer[Copy]:
-        """Give a producer copy before anything happened."""
+        """Return a producer copy before anything happened."""
         return self.machine.initial_producer(Map.build(self.copies, lambda d: d == c))
 
     @action(fairness=Fairness.WEAK)

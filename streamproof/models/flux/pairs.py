@@ -36,7 +36,7 @@ class Pairs(Lanes):
     machine = protocol
 
     def ruled_out(self) -> Collection[str]:
-        """Give what needs an ack, a failure or a repair, where a size has none."""
+        """Return what needs an ack, a failure or a repair, where a size has none."""
         fail = [p for p in self.partitions if self.may_fail[p] > 0]
         is_possible = {
             "acknowledge": self.acks_max > 0,
@@ -115,16 +115,16 @@ class Pairs(Lanes):
         )
 
     def has_inputs(self, p: Partition) -> bool:
-        """Tell whether a lane leads to a partition; else there is nothing to retain for it."""
+        """Return whether a lane leads to a partition; else there is nothing to retain for it."""
         return exists(self.lanes, lambda x: self.sink[x] == p)
 
     def may_consume(self, s: State, p: Partition, c: Copy, o: Copy, x: Lane, a: Copy) -> bool:
-        """Tell whether survivor o has passed what producer a does not retain for c in a lane."""
+        """Return whether survivor o has passed what producer a does not retain for c in a lane."""
         counts = self.sink[x] == p and s.up[self.source[x], a]
         return implies(counts, self.machine.has_passed(s.consumers[x, o], s.producers[x, a], c))
 
     def may_produce(self, s: State, p: Partition, o: Copy, x: Lane) -> bool:
-        """Tell whether what survivor o produced in a lane is settled, and nobody catches up."""
+        """Return whether what survivor o produced in a lane is settled, and nobody catches up."""
         sink = self.sink[x]
         settled = implies(s.up[sink, o], self.machine.is_settled(s.producers[x, o], o))
         calm = forall(self.copies, lambda d: not s.retaining[sink, d])
@@ -133,7 +133,7 @@ class Pairs(Lanes):
     def folded_in(
         self, s: State, p: Partition, c: Copy, o: Copy, x: Lane, a: Copy, producer: Producer[Copy]
     ) -> Producer[Copy]:
-        """Give a producer copy a, when copy c of partition p takes its place beside survivor o."""
+        """Return producer copy a as copy c of partition p takes its place beside survivor o."""
         if self.source[x] == p:
             if a == c:
                 is_up = s.up[self.sink[x], c]
@@ -173,7 +173,7 @@ class Pairs(Lanes):
         )
 
     def can_give(self, s: State, x: Lane, c: Copy, d: Copy) -> bool:
-        """Tell whether a producer copy can give a consumer copy its next tuple."""
+        """Return whether a producer copy can give a consumer copy its next tuple."""
         outlet, number = s.producers[x, c].outlets[d], s.applied[x, d].count
         under_way = outlet.feeds and s.received[x, c, d] <= number
         return s.up[self.source[x], c] and (outlet.begin <= number or under_way)

@@ -48,7 +48,7 @@ class Applied:
 
 
 def apply(applied: Applied, effect: ApplyTuples) -> Applied:
-    """Give what was applied after an effect of the consumer's machine."""
+    """Return what was applied after an effect of the consumer's machine."""
     return Applied(
         applied.count + effect.end - effect.begin,
         # Not `and`, which would fork where a copy was wrong before: that never is the case.

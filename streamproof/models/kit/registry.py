@@ -85,7 +85,7 @@ class Sized:
         return f"registry.build(f{target!r}, {self.size_name or dict(self.size)!r})"
 
     def to_json(self) -> Json:
-        """Give what was asked for as JSON."""
+        """Return the request as JSON."""
         return {"target": self.target, "size_name": self.size_name, "size": dict(self.size)}
 
     @property
@@ -227,7 +227,7 @@ def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:
 
 
 def _has_start(cls: type[Model[Any]]) -> bool:
-    """Tell whether a class can be explored; what is wrong with one is said when it is built."""
+    """Return whether a class can be explored; what is wrong with one is said when it is built."""
     try:
         return any(method.role is Role.INIT for method in methods_of(cls))
     except WrongDefinition:

@@ -19,7 +19,7 @@ class UnknownSize(StreamproofError, LookupError):
 
 
 def named_size(model_class: type[Model[Any]], name: str) -> tuple[str, Mapping[str, Any]]:
-    """Give one of a model's sizes with its name; for an empty name `default`, or else the first.
+    """Return one of a model's sizes with its name; for an empty name `default`, or else the first.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def at_size(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Model[Any
 
 
 def settings(model_class: type[Model[Any]]) -> Mapping[str, Any]:
-    """Give the annotations of a model's settings: the parameters of `sized`, or its fields."""
+    """Return the annotations of a model's settings: the parameters of `sized`, or its fields."""
     if _is_plain(model_class):
         hints = typing.get_type_hints(model_class)
         return {field.name: hints[field.name] for field in dataclasses.fields(model_class)}
@@ -100,7 +100,7 @@ def completed(model_class: type[Model[Any]], size: Mapping[str, Any]) -> dict[st
 
 
 def _is_plain(model_class: type[Model[Any]]) -> bool:
-    """Tell whether `sized` was not overridden, so that the fields are the settings."""
+    """Return whether `sized` was not overridden, so that the fields are the settings."""
     return getattr(model_class.sized, "__func__", None) is getattr(Model.sized, "__func__", None)
 
 

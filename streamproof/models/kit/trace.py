@@ -36,7 +36,7 @@ class Change:
         return f"{name}{self.before} -> {self.after}"
 
     def to_json(self) -> dict[str, str | None]:
-        """Give the change as JSON."""
+        """Return the change as JSON."""
         return {"field": self.field, "before": self.before, "after": self.after}
 
 
@@ -56,7 +56,7 @@ class TraceStep:
     broken_claim: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give the step as JSON."""
+        """Return the step as JSON."""
         changes = [change.to_json() for change in self.changes]
         return {"action": self.action, "changes": changes, "broken_claim": self.broken_claim}
 
@@ -83,7 +83,7 @@ class Trace:
         return len(self.steps)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the trace as JSON."""
+        """Return the trace as JSON."""
         steps = [step.to_json() for step in self.steps]
         start = dict(self.start)
         return {"key": self.key, "start": start, "steps": steps, "repeats": self.repeats}

@@ -93,7 +93,7 @@ class Counts:
     firings: tuple[tuple[str, int], ...] = ()
 
     def to_json(self) -> Json:
-        """Give the counts as JSON."""
+        """Return the counts as JSON."""
         return {
             "distinct": self.distinct,
             "generated": self.generated,
@@ -114,7 +114,7 @@ class Proved:
         return Status.PROVED
 
     def to_json(self) -> Json:
-        """Give the verdict as JSON."""
+        """Return the verdict as JSON."""
         return {"status": self.status.value, "obligations": self.obligations}
 
 
@@ -130,7 +130,7 @@ class Exhausted:
         return Status.EXHAUSTED
 
     def to_json(self) -> Json:
-        """Give the verdict as JSON."""
+        """Return the verdict as JSON."""
         return {"status": self.status.value, "counts": self.counts.to_json()}
 
 
@@ -155,7 +155,7 @@ class Sampled:
         return Status.SAMPLED
 
     def to_json(self) -> Json:
-        """Give the verdict as JSON."""
+        """Return the verdict as JSON."""
         sample = {"runs": self.runs, "seed": self.seed, "steps": self.steps}
         return {"status": self.status.value, **sample}
 
@@ -179,7 +179,7 @@ class Undetermined:
         return Status.UNDETERMINED
 
     def to_json(self) -> Json:
-        """Give the verdict as JSON."""
+        """Return the verdict as JSON."""
         verdict: Json = {"status": self.status.value, "reasons": list(self.reasons)}
         return verdict if self.counts is None else verdict | {"counts": self.counts.to_json()}
 
@@ -208,7 +208,7 @@ class Refuted:
         return Status.REFUTED
 
     def to_json(self) -> Json:
-        """Give the verdict as JSON."""
+        """Return the verdict as JSON."""
         verdict: Json = {
             "status": self.status.value,
             "broken": self.broken,
@@ -256,13 +256,13 @@ class Finding:
     note: str = ""
 
     def to_json(self) -> Json:
-        """Give the finding as JSON."""
+        """Return the finding as JSON."""
         named = {"name": self.name, "kind": self.kind.value}
         return {**named, "verdict": self.verdict.to_json(), "note": self.note}
 
 
 def finding_named(findings: Sequence[Finding], name: str) -> Finding:
-    """Give the finding of a name.
+    """Return the finding of a name.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def weakest(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def exit_code(verdict: Verdict) -> ExitCode:
-    """Give the exit code of a command that ends in a verdict."""
+    """Return the exit code of a command that ends in a verdict."""
     match verdict:
         case Proved() | Exhausted():
             return ExitCode.GREEN

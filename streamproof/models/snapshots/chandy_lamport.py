@@ -110,7 +110,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
 
     @abstractmethod
     def is_application_step(self, before: App, after: App) -> bool:
-        """Tell whether the application can go from one state to the other in at most one step."""
+        """Return whether the application can go from one state to the other in at most one step."""
 
     def splice(self, app: App, other: App, chosen: Callable[[Process], bool]) -> App:
         """Take the chosen processes' local states from another state of the application."""
@@ -129,17 +129,17 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         return after
 
     def can_send(self, app: App, p: Process, q: Process) -> bool:
-        """Tell whether the application lets p send to q."""
+        """Return whether the application lets p send to q."""
         return self.channel[p, q] and app.left[p] > 0
 
     def can_receive(self, app: App, p: Process, q: Process) -> bool:
-        """Tell whether there is a message from p for q."""
+        """Return whether there is a message from p for q."""
         return app.received[p, q] < app.sent[p, q]
 
     # ----------------------------------------------------------------------- behaviour
 
     def with_application(self, app: App) -> SystemOf[App]:
-        """Give the system at its start: no snapshot has begun."""
+        """Return the system at its start: no snapshot has begun."""
         processes, snapshots = self.processes, self.snapshots
         return SystemOf(
             app=app,
@@ -187,7 +187,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         return self.carry_out(received, q, effects)
 
     def marker_is_next(self, s: SystemOf[App], k: Snapshot, p: Process, q: Process) -> bool:
-        """Tell whether the marker is at the head of its channel. Here is where FIFO is assumed."""
+        """Return whether the marker is at the head of its channel. FIFO is assumed here."""
         marker = s.markers[k, p, q]
         return marker.travel == Travel.TRAVELLING and marker.ahead == s.app.received[p, q]
 
@@ -225,15 +225,15 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
     # ----------------------------------------------------------------------- properties
 
     def recorded(self, s: SystemOf[App], k: Snapshot, p: Process) -> bool:
-        """Tell whether p has recorded its state for k."""
+        """Return whether p has recorded its state for k."""
         return s.recorders[p][k].recorded
 
     def closed(self, s: SystemOf[App], k: Snapshot, p: Process, q: Process) -> bool:
-        """Tell whether the recorded state of the channel from p to q is final."""
+        """Return whether the recorded state of the channel from p to q is final."""
         return self.channel[p, q] and s.recorders[q][k].closed[p]
 
     def complete(self, s: SystemOf[App], k: Snapshot) -> bool:
-        """Tell whether every process has done its part in k."""
+        """Return whether every process has done its part in k."""
         return forall(self.processes, lambda p: is_complete(s.recorders[p][k]))
 
     @always
@@ -273,7 +273,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
         )
 
     def shadow(self, s: SystemOf[App], k: Snapshot) -> App:
-        """Give the cut: recorded processes as they were recorded, the others as they are.
+        """Return the cut: recorded processes as they were recorded, the others as they are.
 
         At the end of the snapshot this is the recorded global state S*.
         """
@@ -304,7 +304,7 @@ class SnapshotModel(Model[SystemOf[App]], ABC, Generic[App]):
 def fields_at(
     messages: tuple[int, ...], graph: Graph, snapshots: int, initiators: int
 ) -> dict[str, Any]:
-    """Give the fields of a model at a size, which `ChandyLamport.sized` explains."""
+    """Return the fields of a model at a size, which `ChandyLamport.sized` explains."""
     processes, ids = Domain(Process, len(messages)), Domain(Snapshot, snapshots)
     return {
         "processes": processes,
@@ -367,7 +367,7 @@ class ChandyLamport(SnapshotModel[Application]):
         return received_one(app, p, q)
 
     def is_application_step(self, before: Application, after: Application) -> bool:
-        """Tell whether the application can go from one state to the other in at most one step."""
+        """Return whether the application can go from one state to the other in at most one step."""
         return before == after or exists(
             self.processes,
             self.processes,

@@ -28,7 +28,7 @@ class Graph(Enum):
 
 
 def channels_of(graph: Graph, processes: Domain[Any]) -> Map[tuple[Any, Any], bool]:
-    """Give the channel relation of a graph.
+    """Return the channel relation of a graph.
 
     Parameters
     ----------

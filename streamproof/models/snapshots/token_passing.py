@@ -191,22 +191,22 @@ class TokenPassing(SnapshotModel[TokenApplication]):
         }
 
     def if_complete(self, s: TokenSystem, claim: Callable[[TokenApplication], bool]) -> bool:
-        """Tell whether the recorded state of every complete snapshot is as claimed."""
+        """Return whether the recorded state of every complete snapshot is as claimed."""
         return forall(self.snapshots, lambda k: implies(self.complete(s, k), claim(s.saved[k])))
 
     def is_at(self, app: TokenApplication, t: Token, p: Process, q: Process) -> bool:
-        """Tell whether a token is on the channel from p to q, or where they are the same, at p."""
+        """Return whether a token is on the channel from p to q, or at p where they are the same."""
         return app.carries[p, q, t] > 0 or (p == q and app.holds[p, t])
 
     def has_every_token(self, app: TokenApplication) -> bool:
-        """Tell whether every token is somewhere."""
+        """Return whether every token is somewhere."""
         return forall(
             self.tokens,
             lambda t: exists(self.processes, self.processes, lambda p, q: self.is_at(app, t, p, q)),
         )
 
     def has_no_token_twice(self, app: TokenApplication) -> bool:
-        """Tell whether no token is in two places."""
+        """Return whether no token is in two places."""
         place = self.processes, self.processes
         return forall(
             self.tokens,
@@ -218,7 +218,7 @@ class TokenPassing(SnapshotModel[TokenApplication]):
         )
 
     def is_in_order(self, app: TokenApplication) -> bool:
-        """Tell whether each channel's tokens are numbered as its messages that are under way."""
+        """Return whether each channel's tokens are numbered as its messages that are under way."""
         return forall(
             app.carries,
             lambda p, q, t: implies(
@@ -243,7 +243,7 @@ class TokenPassing(SnapshotModel[TokenApplication]):
         )
 
     def is_application_step(self, before: TokenApplication, after: TokenApplication) -> bool:
-        """Tell whether the application can go from one state to the other in at most one step."""
+        """Return whether the application can go from one state to the other in at most one step."""
         return before == after or exists(
             self.processes,
             self.processes,
@@ -261,7 +261,7 @@ class TokenPassing(SnapshotModel[TokenApplication]):
         )
 
     def shadow(self, s: TokenSystem, k: Snapshot) -> TokenApplication:
-        """Give the cut: on a channel there is what the log has, and what is under way inside it."""
+        """Return the cut: a channel holds what the log has, and what is under way inside it."""
         cut = super().shadow(s, k)
         return replace(
             cut,

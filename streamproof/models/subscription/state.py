@@ -81,7 +81,7 @@ NOTHING = Message(Kind.NOTHING, 0, 0)
 
 
 def message_of(effect: FeedEffect, tail: int) -> Message:
-    """Give the message that a feed sends, by its effect.
+    """Return the message that a feed sends, by its effect.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Client:
 
 
 def shown(client: Client, effect: AcceptStable | AcceptTentative | Revoke) -> Client:
-    """Give the client after an effect of its machine."""
+    """Return the client after an effect of its machine."""
     match effect:
         case AcceptStable(begin, end):
             # Not `and`, which would fork where a client was wrong before: that never is the case.

@@ -235,7 +235,7 @@ class SubscriptionModel(MachinesModel):
         return replace(s, connections=connections, failures=s.failures - 1)
 
     def closed(self, connection: Connection) -> Connection:
-        """Give a connection that has failed: nothing is under way on it."""
+        """Return a connection that has failed: nothing is under way on it."""
         empty = Map.fill(self.slots, NOTHING)
         return Connection(False, connection.source, Feed(0, 0, False), 0, 0, empty, False, 0)
 

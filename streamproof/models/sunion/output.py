@@ -27,11 +27,11 @@ class Output:
     before: Map[tuple[Entry, Entry], bool]
 
     def has_before(self, x: Entry, y: Entry) -> bool:
-        """Tell whether x came out before y."""
+        """Return whether x came out before y."""
         return self.contains[x] and self.contains[y] and self.before[x, y]
 
     def is_prefix_of(self, other: Output) -> bool:
-        """Tell whether another sequence begins with this one."""
+        """Return whether another sequence begins with this one."""
 
         def is_at_its_place(y: Entry) -> bool:
             return other.contains[y] and forall(
@@ -43,7 +43,7 @@ class Output:
     def append(
         self, chosen: Callable[[Entry], bool], precedes: Callable[[Entry, Entry], bool]
     ) -> Output:
-        """Give the sequence with the chosen tuples at its end, in the order of `precedes`."""
+        """Return the sequence with the chosen tuples at its end, in the order of `precedes`."""
 
         def comes_first(x: Entry, y: Entry) -> bool:
             return chosen(y) and (self.contains[x] or (chosen(x) and precedes(x, y)))

@@ -136,15 +136,15 @@ class SourceModel(Model[S], Generic[S]):
     # ----------------------------------------------------------------------- what the logs say
 
     def key(self, logs: Logs, e: Entry) -> Key:
-        """Give what a tuple's place in the merged stream depends on."""
+        """Return what a tuple's place in the merged stream depends on."""
         return Key(logs[e].time, self.number[self.stream[e]], self.position[e])
 
     def is_tuple(self, logs: Logs, e: Entry) -> bool:
-        """Tell whether an entry is a tuple."""
+        """Return whether an entry is a tuple."""
         return logs[e].kind == Kind.TUPLE
 
     def is_excluded(self, logs: Logs, e: Entry) -> bool:
-        """Tell whether a boundary ahead of an entry says that its bucket is over."""
+        """Return whether a boundary ahead of an entry says that its bucket is over."""
         return exists(
             self.entries,
             lambda f: (
@@ -156,11 +156,11 @@ class SourceModel(Model[S], Generic[S]):
         )
 
     def is_merged(self, logs: Logs, e: Entry) -> bool:
-        """Tell whether an entry is a tuple that is not late, so that a merge must have it."""
+        """Return whether an entry is a tuple that is not late, so that a merge must have it."""
         return self.is_tuple(logs, e) and not self.is_excluded(logs, e)
 
     def is_disciplined(self, logs: Logs, t: Stream) -> bool:
-        """Tell whether the source of a stream keeps the promises that its boundaries are."""
+        """Return whether the source of a stream keeps the promises that its boundaries are."""
         return forall(
             self.entries,
             lambda e: implies(
@@ -170,7 +170,7 @@ class SourceModel(Model[S], Generic[S]):
 
 
 def source_fields(lengths: tuple[int, ...], buckets: int, width: int) -> dict[str, Any]:
-    """Give the fields of a model at a size: all logs that sources can write, disciplined or not.
+    """Return the fields of a model at a size: all logs that sources can write, disciplined or not.
 
     Parameters
     ----------

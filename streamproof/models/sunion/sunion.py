@@ -174,15 +174,15 @@ class Sunion(SourceModel[System]):
         return replace(s, nodes=s.nodes.set(r, self.receive(s, node, e)))
 
     def is_next(self, node: Node, e: Entry) -> bool:
-        """Tell whether all entries ahead of this one are read. Here is where order is assumed."""
+        """Return whether all entries ahead of this one are read. Here is where order is assumed."""
         return self.position[e] == node.read[self.stream[e]]
 
     def has_read(self, node: Node, e: Entry) -> bool:
-        """Tell whether a replica has read an entry."""
+        """Return whether a replica has read an entry."""
         return self.position[e] < node.read[self.stream[e]]
 
     def receive(self, s: System, node: Node, e: Entry) -> Node:
-        """Tell the machine a boundary; buffer a tuple, unless it is late."""
+        """Return the machine a boundary; buffer a tuple, unless it is late."""
         stream, written = self.stream[e], s.logs[e]
         if written.kind == Kind.BOUNDARY:
             serializer, _ = self.machine.on_boundary(node.serializer, stream, written.bucket)
@@ -226,14 +226,14 @@ class Sunion(SourceModel[System]):
     # ----------------------------------------------------------------------- properties
 
     def merge(self, s: System) -> Output:
-        """Give the right merge, which the logs alone decide."""
+        """Return the right merge, which the logs alone decide."""
         return Output(
             contains=Map.build(self.entries, lambda e: self.is_merged(s.logs, e)),
             before=Map.build(self.entries, self.entries, lambda x, y: self.is_before(s.logs, x, y)),
         )
 
     def is_before(self, logs: Logs, x: Entry, y: Entry) -> bool:
-        """Tell whether a tuple is before another by time, then stream, then position."""
+        """Return whether a tuple is before another by time, then stream, then position."""
         if logs[x].time != logs[y].time:
             return logs[x].time < logs[y].time
         if self.stream[x] != self.stream[y]:

@@ -283,14 +283,14 @@ class Channel:
             self._commit_once([], identity, metadata)
 
     def marker(self, snapshot: SnapshotId, lane: int = 0) -> tuple[dict[str, str], Transaction]:
-        """Give what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
+        """Return what makes a commit a snapshot's marker in a lane: metadata and a transaction."""
         metadata: dict[str, str] = {MARKER_KEY: snapshot}
         number = number_of(lane, self.lanes)
         name = f"marker:{self.pipeline}:{snapshot}{'' if number is None else f'.{number}'}"
         return metadata, Transaction(name, 0)
 
     def has_marker(self, snapshot: SnapshotId, lane: int = 0) -> bool:
-        """Tell whether a snapshot's marker is in a lane."""
+        """Return whether a snapshot's marker is in a lane."""
         _, identity = self.marker(snapshot, lane)
         with self._lock, writing(self.place):
             return self._is_done(identity)

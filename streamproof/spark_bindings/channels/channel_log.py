@@ -89,12 +89,12 @@ class Entry:
 
     @property
     def is_of_0_1_0(self) -> bool:
-        """Tell whether it says little of itself, since 0.1.0 wrote it."""
+        """Return whether it says little of itself, since 0.1.0 wrote it."""
         return FORMAT_KEY not in self.information
 
     @property
     def is_message(self) -> bool:
-        """Tell whether the protocol counts it: a commit with rows is one message."""
+        """Return whether the protocol counts it: a commit with rows is one message."""
         return bool(self.files)
 
 
@@ -135,14 +135,14 @@ class ChannelLog:
             ) from None
 
     def floor(self) -> Position:
-        """Give the position up to which commits were compacted away; 0 if none were."""
+        """Return the position up to which commits were compacted away; 0 if none were."""
         note = read_json(self.place / FLOOR_FILE, floor=int, rows=int)
         if note is not None:
             self._floor, self._floor_rows = Position(note["floor"]), note["rows"]
         return self._floor
 
     def _compacted(self, position: Position) -> Entry:
-        """Give a commit that was compacted away. It may have had rows that vacuum removed."""
+        """Return a commit that was compacted away. It may have had rows that vacuum removed."""
         said = {VACUUMED_KEY: str(self._floor_rows)} if self._floor_rows else {}
         return Entry(position, (), None, None, information=said)
 
@@ -193,13 +193,13 @@ class ChannelLog:
         self._synced.sync(until)
 
     def has(self, position: Position) -> bool:
-        """Tell whether a commit is there. Delta makes commits visible whole."""
+        """Return whether a commit is there. Delta makes commits visible whole."""
         if store_at(commit_file(self.place, position)).has():
             return True
         return 0 < position <= self._floor or 0 < position <= self.floor()
 
     def last(self) -> Position:
-        """Give the newest position; 0 for a channel that nothing was appended to."""
+        """Return the newest position; 0 for a channel that nothing was appended to."""
         if self._last_seen is None:
             self._last_seen = max([*committed_positions(self.place), self.floor()])
         while self.has(Position(self._last_seen + 1)):
@@ -207,7 +207,7 @@ class ChannelLog:
         return self._last_seen
 
     def find_marker(self, snapshot: SnapshotId, lane: int = 0) -> Position | None:
-        """Give the position of a snapshot's marker in a lane, from the newest commit backward."""
+        """Return the position of a snapshot's marker in a lane, from the newest commit backward."""
         for number in range(self.last(), self.floor(), -1):
             entry = self.entry(Position(number))
             if entry.marker == snapshot and entry.lane == lane:
@@ -238,7 +238,7 @@ class ChannelLog:
         return position
 
     def state(self, received: Position, count: int, marker: Position, lane: int = 0) -> list[Entry]:
-        """Give the `count` messages that were in a lane when the cut passed it.
+        """Return the `count` messages that were in a lane when the cut passed it.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class ChannelLog:
         return messages
 
     def vacuumed(self) -> Position:
-        """Give the position up to which rows were removed; 0 if none were."""
+        """Return the position up to which rows were removed; 0 if none were."""
         note = read_json(self.place / RETENTION_FILE, until=int)
         return Position(0 if note is None else note["until"])
 

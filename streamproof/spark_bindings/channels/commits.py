@@ -113,7 +113,7 @@ def _require_unchanged(
 
 
 def pauses() -> Iterator[float]:
-    """Give how long to wait before each further try, in seconds; there are so many tries.
+    """Yield how long to wait before each further try, in seconds; there are so many tries.
 
     Delta itself has tried some times in each of them. Writers that wait for different times do not
     meet again.
@@ -123,7 +123,7 @@ def pauses() -> Iterator[float]:
 
 
 def not_appended(table: str) -> NotAppended:
-    """Say that others have committed to a table each time that a commit was tried."""
+    """Return the error of a commit that lost against others at each try."""
     return NotAppended(
         f"others committed to {table} each of the {ATTEMPTS_MAX} times that a commit was tried. "
         "Nothing was appended, so it may be repeated. Append more rows at once, from fewer "
@@ -149,7 +149,7 @@ def _position(place: Place, after: int, name: str) -> Position | None:
 def add_action(
     path: str, size: int, rows: int, partition: dict[str, str | None] | None = None
 ) -> AddAction:
-    """Give the action that adds a file to a table.
+    """Return the action that adds a file to a table.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def add_action(
 
 
 def fenced(query: str, batch: int, table: str, *, newest: int) -> FencedDriver:
-    """Say that another driver has written this batch of a query, or a later one."""
+    """Return the error of a batch that another driver has written, or a later one."""
     seen = "the same batch" if newest == batch else f"batch {newest}"
     return FencedDriver(
         f"{query} wanted to write batch {batch} to {table}, but {seen} of it was written by "

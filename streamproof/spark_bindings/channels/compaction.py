@@ -76,7 +76,7 @@ def compact(log: ChannelLog, floor: Position) -> int:
 
 
 def copy_floor(log: ChannelLog, target: Place) -> None:
-    """Give a copy of a channel, whose commit 0 is there, what this one's log has compacted.
+    """Carry what this channel's log has compacted over to a copy whose commit 0 is there.
 
     What its commits had added is left out: vacuum had removed it.
 
@@ -107,7 +107,7 @@ def copy_floor(log: ChannelLog, target: Place) -> None:
 
 
 def _note(log: ChannelLog, before: Position, floor: Position) -> dict[str, Any]:
-    """Say what still counts of the commits up to a floor."""
+    """Return what still counts of the commits up to a floor."""
     note = read_json(log.place / FLOOR_FILE, floor=int, rows=int, transactions=dict)
     rows = 0 if note is None else note["rows"]
     transactions: dict[str, int] = {} if note is None else dict(note["transactions"])

@@ -12,7 +12,7 @@ def newest(log: ChannelLog) -> Position:
 
 
 def is_commit(log: ChannelLog, position: Position, name: str | None) -> bool:
-    """Tell whether the commit at a position has a name, as far as that is known.
+    """Return whether the commit at a position has a name, as far as that is known.
 
     0.1.0 gave few a name, and one that was compacted away does not tell it any more.
     """

@@ -38,7 +38,7 @@ def offset_at(position: Position, channel: str, log: ChannelLog) -> Offset:
 
 
 def is_offset(said: object) -> bool:
-    """Tell whether a line of a checkpoint is an offset of a channel."""
+    """Return whether a line of a checkpoint is an offset of a channel."""
     return isinstance(said, Mapping) and {"channel", "position"} <= said.keys()
 
 

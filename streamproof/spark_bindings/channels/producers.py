@@ -63,7 +63,7 @@ class Producers:
             raise self._reused(producer, sequence, newest, what)
 
     def _has(self, entry: Entry, rows: pa.Table) -> bool | None:
-        """Tell whether a commit has these rows; None if they were removed."""
+        """Return whether a commit has these rows; None if they were removed."""
         if entry.is_emptied:
             return None
         if entry.rows != rows.num_rows:

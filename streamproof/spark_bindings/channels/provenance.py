@@ -60,7 +60,7 @@ class Made:
         return Made(said["life"], BatchId(int(said["batch"])), said["received"])
 
     def disagrees(self, other: Made, query: str, where: object) -> FencedDriver:
-        """Say that another driver made this batch from something else.
+        """Return the error of a batch that another driver made from something else.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Note:
 
 
 def running_offsets(rows: DataFrame, life: str) -> list[Any] | None:
-    """Give up to where each source of a batch is read, as the running query itself has it.
+    """Return the end offsets of a batch, by source, as the running query has them.
 
     Its driver may have been frozen as Spark was about to write the same into the checkpoint. None
     if Spark runs no query of this life.

@@ -60,11 +60,11 @@ class ChannelReader(DataSourceStreamReader):
         self._checked: Offset | None = None
 
     def initialOffset(self) -> Offset:
-        """Give the offset before the first commit. Spark asks once in a query's life."""
+        """Return the offset before the first commit. Spark asks once in a query's life."""
         return offset_at(Position(0), self._channel, self._log())
 
     def latestOffset(self, start: Offset, limit: object) -> Offset:  # noqa: ARG002
-        """Give the end of the next batch. Spark asks before every batch, in the planner.
+        """Return the end of the next batch. Spark asks before every batch, in the planner.
 
         The limit that Spark offers is ignored: ours are part of the channel's options.
 
@@ -136,7 +136,7 @@ class ChannelSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Give the name of the format."""
+        """Return the name of the format."""
         return SOURCE_NAME
 
     def streamReader(self, schema: StructType) -> ChannelReader:

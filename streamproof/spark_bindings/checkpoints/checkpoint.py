@@ -65,7 +65,7 @@ class Checkpoint:
         self._store = store_at(self.place)
 
     def identity(self) -> str:
-        """Give the id of this query's life. A restored query has another one.
+        """Return the id of this query's life. A restored query has another one.
 
         Raises
         ------
@@ -82,20 +82,20 @@ class Checkpoint:
         return str(metadata["id"])
 
     def is_planned(self, batch_id: BatchId) -> bool:
-        """Tell whether Spark has chosen what a batch reads, and still knows it."""
+        """Return whether Spark has chosen what a batch reads, and still knows it."""
         return self._store.has(f"offsets/{batch_id}")
 
     def is_committed(self, batch_id: BatchId) -> bool:
-        """Tell whether Spark has completed a batch: its state files are then final."""
+        """Return whether Spark has completed a batch: its state files are then final."""
         return self._store.has(f"commits/{batch_id}")
 
     def has_reached(self, batch_id: BatchId) -> bool:
-        """Tell whether a batch or a later one is completed: its files are final, or purged."""
+        """Return whether a batch or a later one is completed: its files are final, or purged."""
         newest = self.last_committed()
         return newest is not None and newest >= batch_id
 
     def last_committed(self) -> BatchId | None:
-        """Give the newest completed batch, or None if there is none yet."""
+        """Return the newest completed batch, or None if there is none yet."""
         return max(self._logged("commits"), default=None)
 
     def check_readable(self) -> None:
@@ -182,7 +182,7 @@ class Checkpoint:
             raise self._purged(batch_id) from None
 
     def last_planned(self) -> BatchId | None:
-        """Give the newest batch for which Spark has chosen what it reads; None if there is none."""
+        """Return the newest batch whose input Spark has chosen; None if there is none."""
         return max(self._logged("offsets"), default=None)
 
     def received(self, batch_id: BatchId) -> Mapping[ChannelName, Position]:
@@ -237,7 +237,7 @@ class Checkpoint:
         sync_files([*there, self.place])
 
     def acknowledged(self, channel: ChannelName) -> Position:
-        """Give up to where a restart need not read again: it goes on behind the last batch."""
+        """Return the positions that a restart does not read again, behind the last batch."""
         batch = self.last_committed()
         if batch is None:
             return Position(0)
@@ -323,7 +323,7 @@ class Checkpoint:
 
 
 def _belongs(key: str, batch_id: BatchId) -> bool:
-    """Tell whether a state file is part of the state as of a batch."""
+    """Return whether a state file is part of the state as of a batch."""
     *folders, name = key.split("/")
     if name.endswith(".tmp"):
         return False

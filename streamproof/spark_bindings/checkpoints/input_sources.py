@@ -96,7 +96,7 @@ def _each(inputs: _Inputs, *parts: str) -> list[tuple[str, ...]]:
 
 
 def _told(inputs: _Inputs, others: _Inputs, part: str) -> str:
-    """Say what those inputs read that are not the same elsewhere."""
+    """Describe what those inputs read that are not the same elsewhere."""
     texts = []
     same = _each(others, "name", part)
     for number, one in enumerate(_each(inputs, "name", part)):

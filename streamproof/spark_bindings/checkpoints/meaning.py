@@ -45,7 +45,7 @@ _IN_PYTHON = ("InPandas", "InArrow", "InPySpark")
 
 
 def settings_for(spark: SparkSession, operator: Any) -> Mapping[str, str]:
-    """Give the settings that decide what the state of an operator is of.
+    """Return the settings that decide what the state of an operator is of.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _legacy(spark: SparkSession) -> Iterator[tuple[str, str]]:
 
 
 def _computes(spark: SparkSession, operator: Any) -> bool:
-    """Tell whether a part of a plan does more than to hand columns on and to count."""
+    """Return whether a part of a plan does more than to hand columns on and to count."""
     waiting = [operator]
     while waiting:
         part = waiting.pop()
@@ -87,7 +87,7 @@ def _computes(spark: SparkSession, operator: Any) -> bool:
 
 
 def _reads_zone(spark: SparkSession, operator: Any) -> bool:
-    """Tell whether what a part of a plan computes depends on the session's time zone."""
+    """Return whether what a part of a plan computes depends on the session's time zone."""
     waiting = [operator]
     while waiting:
         part = waiting.pop()
@@ -104,7 +104,7 @@ def _reads_zone(spark: SparkSession, operator: Any) -> bool:
 
 
 def _expressions(spark: SparkSession, operator: Any) -> Iterator[Any]:
-    """Give the expressions of an operator, and those in them, but for plain columns."""
+    """Yield the expressions of an operator, and those in them, but for plain columns."""
     waiting = elements(operator.expressions())
     while waiting:
         expression = waiting.pop()
@@ -130,6 +130,6 @@ def _is_zoned(spark: SparkSession, expression: Any) -> bool:
 
 
 def _has_times(expression: Any) -> bool:
-    """Tell whether an expression's type has times in it that are moments, and not a clock's."""
+    """Return whether an expression's type has times in it that are moments, and not a clock's."""
     kind = str(expression.dataType().simpleString())
     return "timestamp" in kind.replace("timestamp_ntz", "")

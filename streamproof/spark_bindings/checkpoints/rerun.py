@@ -89,23 +89,23 @@ class Rerun:
         self._read = {name: self._received.get(name, Position(0)) for name in self._writers}
 
     def next(self) -> int | None:
-        """Give the first batch of the original that the next one is a part of; None behind all."""
+        """Return the original's first batch that the next one is a part of; None behind all."""
         planned = self._checkpoint.last_planned()
         number = self._behind(BatchId(-1) if planned is None else planned, self._passed)
         self._passed = len(self._ends) if number is None else number
         return number
 
     def is_over(self) -> bool:
-        """Tell whether all of it is completed."""
+        """Return whether all of it is completed."""
         completed = self._checkpoint.last_committed()
         return self._behind(BatchId(-1) if completed is None else completed) is None
 
     def together(self, number: int) -> range:
-        """Give the batches that follow each other without a pause, of which this is one."""
+        """Return the batches that follow each other without a pause, of which this is one."""
         return next(each for each in self._together if number in each)
 
     def before(self, together: range) -> range | None:
-        """Give the batches that came before those, if there are some."""
+        """Return the batches that came before those, if there are some."""
         return self.together(together.start - 1) if together.start > 0 else None
 
     def _is_silent(self, number: int) -> bool:
@@ -118,7 +118,7 @@ class Rerun:
         return [range(*each) for each in pairwise([0, *begins, len(silent)])]
 
     def end(self, number: int, channel: ChannelName) -> Position | None:
-        """Give the position at which a batch ends in an input; None if that is not there yet."""
+        """Return the position at which a batch ends in an input; None if that is not there yet."""
         count = self._ends[number].get(channel, 0)
         if count == 0:
             return self._received.get(channel, Position(0))
@@ -126,11 +126,11 @@ class Rerun:
         return messages[count - 1] if count <= len(messages) else None
 
     def is_there(self, number: int) -> bool:
-        """Tell whether all that a batch reads is there."""
+        """Return whether all that a batch reads is there."""
         return all(self.end(number, channel) is not None for channel in self._writers)
 
     def never_comes(self, number: int) -> bool:
-        """Tell whether an input has fewer messages than in the original: a plan was changed."""
+        """Return whether an input has fewer messages than in the original: a plan was changed."""
         for channel, writer in self._writers.items():
             # Asked first: what the writer has made by then, is there.
             is_over = writer is None or Rerun(self._query.parent / writer, self._pipeline).is_over()
@@ -139,7 +139,7 @@ class Rerun:
         return False
 
     def _behind(self, batch: BatchId, start: int = 0) -> int | None:
-        """Give the first batch that is not done at the end of a batch of the restored query."""
+        """Return the first batch that is not done at the end of a batch of the restored query."""
         reached, done = self._checkpoint.received(batch), start
         if batch >= 0:
             offsets = self._checkpoint.offsets(batch)
@@ -172,7 +172,7 @@ class RerunReader(ChannelReader):
         self._is_over, self._done = False, 0
 
     def latestOffset(self, start: Offset, limit: object) -> Offset:
-        """Give the end of the next batch, and how many of the original's are done by then."""
+        """Return the end of the next batch, and how many of the original's are done by then."""
         self._done = start.get(DONE_KEY, 0)
         offset = super().latestOffset(start, limit)
         return offset if self._done == 0 else {**offset, DONE_KEY: self._done}
@@ -226,7 +226,7 @@ class RerunSource(ChannelSource):
 
     @classmethod
     def name(cls) -> str:
-        """Give the name of the format."""
+        """Return the name of the format."""
         return RERUN_SOURCE_NAME
 
     def streamReader(self, schema: StructType) -> ChannelReader:

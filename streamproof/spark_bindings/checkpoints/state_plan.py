@@ -72,7 +72,7 @@ def check_state_plan(query: str, place: Place, plan: Lasting, checkpoint: Checkp
 
 
 def notes_several_watermarks(place: Place) -> bool:
-    """Tell whether a query, as it ran last, has state and several watermarks."""
+    """Return whether a query, as it ran last, has state and several watermarks."""
     note = read_json(place / STATE_PLAN_FILE) or {}
     return bool(note.get("stateful")) and len(note.get("watermarks") or []) > 1
 

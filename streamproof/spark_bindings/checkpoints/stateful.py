@@ -156,7 +156,7 @@ def _looked_through(operator: Any, spark: SparkSession) -> _Part:
 
 
 def _name_inputs(operator: Any, part: _Part) -> None:
-    """Give the sources below an operator the name of the merge's input that they are, if it is one.
+    """Name the sources below an operator by the merge's inputs, if it is a merge.
 
     Its name comes from the merge, in the metadata of a column.
     """
@@ -195,7 +195,7 @@ def _joined(below: Sequence[_Part]) -> _Part:
 def _kept(
     operator: Any, kind: str, children: Sequence[Any], columns: Mapping[int, str]
 ) -> str | None:
-    """Say what an operator's state is of; None if it keeps none."""
+    """Return what an operator's state is of; None if it keeps none."""
     if kind == "Join":
         condition = operator.condition()
         said = [_text(condition.get(), columns)] if condition.isDefined() else []

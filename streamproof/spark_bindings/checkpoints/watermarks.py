@@ -16,7 +16,7 @@ from streamproof.spark_bindings.storage.store import store_at
 
 
 def closes_later(checkpoint: Checkpoint, batch: BatchId) -> bool:
-    """Tell whether a committed batch has raised the watermark above the one that it ran with.
+    """Return whether a committed batch has raised the watermark above the one that it ran with.
 
     Raises
     ------

@@ -101,7 +101,7 @@ class PipelineDirectory:
 
     @staticmethod
     def is_free(place: Place) -> bool:
-        """Tell whether a pipeline can be made at a place: it is absent, or an empty directory."""
+        """Return whether a pipeline can be made at a place: it is absent, or an empty directory."""
         with _can_be_made(place):
             store = store_at(place)
             return not store.has() or (is_directory(place) and not store.list())
@@ -129,11 +129,11 @@ class PipelineDirectory:
         return [queries / name for name in named if is_directory(queries / name / "order")]
 
     def log(self, channel: ChannelName) -> ChannelLog:
-        """Give the commits of a channel."""
+        """Return the commits of a channel."""
         return ChannelLog(self.channel_place(channel), self.id)
 
     def checkpoint(self, query: QueryName) -> Checkpoint:
-        """Give the checkpoint of a query."""
+        """Return the checkpoint of a query."""
         return Checkpoint(self.query_place(query) / "checkpoint")
 
     @property
@@ -201,7 +201,7 @@ def _can_be_made(place: Place) -> Iterator[None]:
 def build_up(
     place: Place, wiring: Wiring, origin: Mapping[str, Any], identity: str
 ) -> Iterator[Place]:
-    """Give a hidden place to build a pipeline in; it gets its name when all went well.
+    """Return a hidden place to build a pipeline in; it gets its name when all went well.
 
     Parameters
     ----------

@@ -15,12 +15,12 @@ _NAME = "incarnation.json"  # beside a checkpoint: the copy's; in a checkpoint: 
 
 
 def present(checkpoint: Checkpoint) -> int:
-    """Give the incarnation of the copy that a checkpoint is of."""
+    """Return the incarnation of the copy that a checkpoint is of."""
     return _read(checkpoint.place.parent)
 
 
 def of_checkpoint(checkpoint: Checkpoint) -> int:
-    """Give the incarnation that a checkpoint was made for."""
+    """Return the incarnation that a checkpoint was made for."""
     return _read(checkpoint.place)
 
 
@@ -32,7 +32,7 @@ def supersede(checkpoint: Checkpoint) -> int:
 
 
 def sign(place: Place, number: int) -> None:
-    """Say in a new checkpoint which incarnation it is made for."""
+    """Write into a new checkpoint the incarnation that it is made for."""
     _write(place, number)
 
 

@@ -69,7 +69,7 @@ class OutputBuffer:
         write_json(self._turns.file(output.turn), stored)
 
     def output(self, turn: Turn) -> Output | None:
-        """Give what is kept of a turn."""
+        """Return what is kept of a turn."""
         stored = read_json(self._turns.file(turn), files=list, digest=str)
         if stored is None:
             return None
@@ -101,7 +101,7 @@ class OutputBuffer:
                 self._files.delete(file.path)
 
     def copy_to(self, target: OutputBuffer, until: Turn, prefix: str) -> None:
-        """Give a new copy what this one keeps of the turns before `until`, under other names.
+        """Copy the kept turns before `until` to a new copy, under other names.
 
         This copy may be running: what it forgets meanwhile was delivered, so nobody needs it.
 

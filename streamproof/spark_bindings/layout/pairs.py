@@ -64,7 +64,7 @@ class Pair:
 
 
 def pairs_of(query: Query) -> Iterator[Pair]:
-    """Give the pairs of a query with a standby, one for each partition."""
+    """Return the pairs of a query with a standby, one for each partition."""
     return (Pair(query, partition) for partition in range(query.partitions))
 
 
@@ -100,7 +100,7 @@ def check_as_declared(directory: PipelineDirectory, query: Query) -> None:
 
 
 def _rows_of(query: Query) -> dict[str, Any]:
-    """Say which rows the partitions of a query take."""
+    """Return which rows the partitions of a query take."""
     standby = query.standby or Standby()
     return {"partition_by": standby.by, "partition_bounds": [repr(b) for b in standby.bounds]}
 
@@ -121,7 +121,7 @@ class PairDirectory:
 
     @staticmethod
     def of(directory: PipelineDirectory, pair: Pair) -> PairDirectory:
-        """Give the directory of a pair of a pipeline; made, with the others of its query's.
+        """Return the directory of a pair of a pipeline; made, with the others of its query's.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class PairDirectory:
         return tuple(self.copy(copy).checkpoint for copy in Copy)
 
     def copy(self, copy: Copy) -> CopyDirectory:
-        """Give the directory of a copy."""
+        """Return the directory of a copy."""
         return CopyDirectory(self.place / copy.value)
 
 

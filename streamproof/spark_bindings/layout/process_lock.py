@@ -39,5 +39,5 @@ def locked(
 
 
 def holder(own: ProcessDirectory) -> int | None:
-    """Give the number of the process that holds a lock; None if there is none."""
+    """Return the number of the process that holds a lock; None if there is none."""
     return named_holder(own.lock)

@@ -163,7 +163,7 @@ class SnapshotFiles:
         return [name for name in self.ids() if not self._is_finished(name)]
 
     def _is_finished(self, snapshot: SnapshotId) -> bool:
-        """Tell whether a snapshot is complete or abandoned."""
+        """Return whether a snapshot is complete or abandoned."""
         ends = ("manifest.json", "abandoned.json", "removed.json")
         return any(self._store.has(f"{snapshot}/{name}") for name in ends)
 
@@ -259,7 +259,7 @@ class SnapshotFiles:
         reached(Failpoint.MANIFEST_WRITTEN, snapshot)
 
     def abandon(self, snapshot: SnapshotId, reason: str) -> None:
-        """Say that a snapshot cannot be completed, and why; its copies are removed.
+        """Abandon a snapshot that cannot be completed, with the reason; its copies are removed.
 
         Nothing happens if another driver has completed it: this one may have been frozen.
         """

@@ -31,18 +31,18 @@ class Wiring:
         return tuple(channel for channel in self.channels if channel not in written)
 
     def writer(self, channel: ChannelName) -> QueryName | None:
-        """Give the query that writes a channel; None for a source channel."""
+        """Return the query that writes a channel; None for a source channel."""
         for query, output in self.outputs.items():
             if output == channel:
                 return query
         return None
 
     def readers(self, channel: ChannelName) -> tuple[QueryName, ...]:
-        """Give the queries that read a channel."""
+        """Return the queries that read a channel."""
         return tuple(query for query, inputs in self.inputs.items() if channel in inputs)
 
     def is_as(self, other: Wiring) -> bool:
-        """Tell whether another one connects the same, in whatever order it names them.
+        """Return whether another one connects the same, in whatever order it names them.
 
         The order of a query's inputs counts: its plan takes them in it.
         """
@@ -50,7 +50,7 @@ class Wiring:
         return same_channels and self.inputs == other.inputs and self.outputs == other.outputs
 
     def to_json(self) -> dict[str, Any]:
-        """Give what pipeline.json holds of it."""
+        """Return what pipeline.json holds of it."""
         queries = {
             name: {"inputs": list(inputs), "output": self.outputs[name]}
             for name, inputs in self.inputs.items()

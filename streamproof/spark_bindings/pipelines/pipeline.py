@@ -122,7 +122,7 @@ class Pipeline:
         self._run: Run | None = None
 
     def channel(self, name: str) -> Channel:
-        """Give a channel, to read it or, if it is a source channel, to append to it.
+        """Return a channel, to read it or, if it is a source channel, to append to it.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class Pipeline:
             run.stop()
 
     def status(self) -> PipelineStatus:
-        """Tell how far each query is, and whether it runs.
+        """Return how far each query is, and whether it runs.
 
         Raises
         ------

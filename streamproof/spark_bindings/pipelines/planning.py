@@ -73,7 +73,7 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
 
 
 def _remedy(query: Query, found: Mapping[str, int]) -> str:
-    """Say what to do about inputs that a plan does not read once."""
+    """Describe what to do about inputs that a plan does not read once."""
     twice = [name for name in query.inputs if found.get(name, 0) > 1]
     if twice:
         # Both sides of a join need columns of their own, so Spark makes a source for each.
@@ -114,7 +114,7 @@ def _require_columns(query: Query, given: StructType, output: pa.Schema) -> None
 
 
 def has_watermark(frame: DataFrame) -> bool:
-    """Tell whether what a plan makes of rows depends on which batches they are in."""
+    """Return whether what a plan makes of rows depends on which batches they are in."""
     return any(node.name == "EventTimeWatermark" for node in _spark.plan_nodes(frame))
 
 
@@ -169,7 +169,7 @@ def start_query(
 
 @contextmanager
 def _explained(query: Query, checkpoint: Place) -> Iterator[None]:
-    """Say what it means that Spark does not start a query which runs elsewhere."""
+    """Turn Spark's refusal of a query that runs elsewhere into an error that says so."""
     try:
         yield
     except IllegalArgumentException as error:

@@ -130,7 +130,7 @@ class Run:
             )
 
     def wake_collector(self) -> None:
-        """Tell the collector that a snapshot was requested."""
+        """Wake the collector: a snapshot was requested."""
         if self._collector is not None:
             self._collector.wake()
 
@@ -149,7 +149,7 @@ class Run:
                 self._collector.stop()
 
     def status(self) -> PipelineStatus:
-        """Tell how far each query is; while it starts, some do not run yet."""
+        """Return how far each query is; while it starts, some do not run yet."""
         return {name: self._query_status(name) for name in self._processes}
 
     def raise_failure(self) -> None:
@@ -182,7 +182,7 @@ class Run:
                 ) from error
 
     def _look(self, query: StreamingQuery) -> tuple[bool, Exception | None]:
-        """Tell whether a query runs, and what has ended it: itself, or its session's end.
+        """Return whether a query runs, and what has ended it: itself, or its session's end.
 
         Without a session, Spark may say that a query runs, or not answer.
         """
@@ -198,7 +198,7 @@ class Run:
         return False, gone
 
     def _gone(self) -> QueryFailed | None:
-        """Give what is to be raised if the session has ended."""
+        """Return the error to raise if the session has ended."""
         why = _spark.why_gone(self._spark)
         return (
             QueryFailed(

@@ -116,7 +116,7 @@ class Watch:
         return self._idleness > self._patience
 
     def is_ahead_of(self, turn: Turn, *, warm: bool) -> bool:
-        """Tell whether the copy is alive, and would deliver sooner than another one.
+        """Return whether the copy is alive, and would deliver sooner than another one.
 
         Parameters
         ----------
@@ -132,11 +132,11 @@ class Watch:
         return self._bound * (self._cold_bounds if is_cold_primary else 1)
 
     def begin_again(self) -> None:
-        """Give the copy all the time again."""
+        """Grant the copy all the time again."""
         self._silence = self._idleness = 0.0
 
     def note_primary(self, incarnation: int) -> None:
-        """Give the copy all the time again if there is a new primary.
+        """Grant the copy all the time again if there is a new primary.
 
         A takeover is seen in the output channel before the beat that tells of it.
 

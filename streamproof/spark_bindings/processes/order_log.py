@@ -43,7 +43,7 @@ class OrderLog:
         self.settle(Turn(0), Choice(lane, Position(0)))
 
     def choice(self, turn: Turn) -> Choice | None:
-        """Give what a turn takes; None if it was not chosen, or was removed."""
+        """Return what a turn takes; None if it was not chosen, or was removed."""
         stored = read_json(self._turns.file(turn), lane=str, end=int)
         if stored is None:
             return None
@@ -67,7 +67,7 @@ class OrderLog:
         sync_files([self._turns.file(turn)])
 
     def has_from(self, turn: Turn) -> bool:
-        """Tell whether a copy that takes this turn next finds every choice from there on."""
+        """Return whether a copy that takes this turn next finds every choice from there on."""
         turns = self._turns.numbers()
         return set(range(turn, max(turns, default=-1) + 1)) <= set(turns)
 

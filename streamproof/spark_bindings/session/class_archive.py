@@ -36,7 +36,7 @@ _log = logging.getLogger("streamproof.class_archive")
 
 
 def java_options() -> str:
-    """Give the options of a JVM that is soon there. The first time this takes half a minute."""
+    """Return the options of a JVM that is soon there. The first time this takes half a minute."""
     archive = class_archive()
     if archive is None:
         return FIRST_COMPILER
@@ -44,12 +44,12 @@ def java_options() -> str:
 
 
 def training_options(archive: str) -> str:
-    """Give the options of a JVM that writes its classes to an archive when it ends."""
+    """Return the options of a JVM that writes its classes to an archive when it ends."""
     return f"{FIRST_COMPILER} -XX:ArchiveClassesAtExit={archive} {_QUIET}"
 
 
 def class_archive() -> Path | None:
-    """Give the archive of classes, made if it is not there; None if it cannot be made."""
+    """Return the archive of classes, made if it is not there; None if it cannot be made."""
     java, home = java_home(), spark_home()
     place = f"classes-{_digest(f'{java.resolve()} {home}')}"
     archive = cache_directory() / f"{place}-{_digest(_installed(java, home))}.jsa"
@@ -72,7 +72,7 @@ def _digest(text: str) -> str:
 
 
 def _installed(java: Path, home: Path) -> str:
-    """Say what Java compares an archive with: its own build, and each jar's size and time."""
+    """Describe what Java compares an archive with: its own build, and each jar's size and time."""
     with os.scandir(home / "jars") as jars:  # in this order, for so Java expands a wildcard
         kept = [(jar.name, jar.stat().st_size, jar.stat().st_mtime_ns) for jar in jars]
     return f"{java_build(java)} {pyspark.__version__} {FIRST_COMPILER} {kept}"

@@ -67,7 +67,7 @@ def java_version(home: Path) -> int | None:
 
 
 def java_build(home: Path) -> str:
-    """Say which build of Java a home runs, and when its own archive of classes was written.
+    """Describe which build of Java a home runs, and when its own archive of classes was written.
 
     Two builds of one version differ in this, and so does one that was installed again.
     """

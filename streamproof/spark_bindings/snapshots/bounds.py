@@ -89,7 +89,7 @@ class Bounds:
 
 
 def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position) -> Position:
-    """Give the position up to which nobody looks into a channel's log; 0 if it is to be left alone.
+    """Return the position up to which a channel's log is unread; 0 if it is to be left alone.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def log_floor(directory: PipelineDirectory, channel: ChannelName, done: Position
 def _needed_by_copies(
     directory: PipelineDirectory, channel: ChannelName, floor: Position
 ) -> Iterable[Position]:
-    """Give what each copy of a pair needs of the channel that it writes.
+    """Yield what each copy of a pair needs of the channel that it writes.
 
     When it begins, it looks for what was delivered since the last turn that it has completed, and
     for one delivery before.

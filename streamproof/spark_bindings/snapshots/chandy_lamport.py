@@ -176,7 +176,7 @@ class Recording:
 
 
 def complete(recorders: RunRecorders) -> list[SnapshotId]:
-    """Give the snapshots in which a process has done its part."""
+    """Return the snapshots in which a process has done its part."""
     return [name for name, recorder in recorders.items() if is_complete(recorder)]
 
 
@@ -199,7 +199,7 @@ class FeedProcess:
         self._events = EventLog(self._place / "events.jsonl")
 
     def knows(self, snapshot: SnapshotId) -> bool:
-        """Tell whether this source has begun a snapshot, whatever is left of its files."""
+        """Return whether this source has begun a snapshot, whatever is left of its files."""
         return store_at(self._place).has(snapshot) or self._channel.has_marker(snapshot)
 
     def initiate(self, snapshot: SnapshotId) -> None:

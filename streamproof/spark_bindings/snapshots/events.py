@@ -43,7 +43,7 @@ class EventLog:
             append_line(self._place, line, self._earlier, BYTES_MAX)
 
     def read(self) -> dict[int, list[Event]]:
-        """Give the events of each step. Of a repeated step the last run counts; all are equal.
+        """Return the events of each step. Of a repeated step the last run counts; all are equal.
 
         A last line that a crash cut short is left out: its step will be repeated.
 

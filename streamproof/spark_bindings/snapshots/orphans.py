@@ -80,7 +80,7 @@ def _data_files(log: ChannelLog) -> list[str]:
 def _completed(
     directory: PipelineDirectory, channel: ChannelName
 ) -> tuple[int, dict[Copy, BatchId]]:
-    """Give the last batch of the query that writes a channel, or the last turn of its copies."""
+    """Return the last batch of the query that writes a channel, or the last turn of its copies."""
     turns = dict.fromkeys(Copy, BatchId(-1))
     writer = directory.wiring.writer(channel)
     if writer is None:

@@ -36,7 +36,7 @@ class Participant:
 
 
 def participants(queries: Iterable[Query], directory: PipelineDirectory) -> list[Participant]:
-    """Give the processes that queries run as."""
+    """Return the processes that queries run as."""
     found = []
     for query in queries:
         inputs = tuple(map(ChannelName, query.inputs))

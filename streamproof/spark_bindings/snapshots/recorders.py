@@ -40,7 +40,7 @@ class RecorderFiles:
         self._channels: Domain[LaneName] = Domain.of("channel", tuple(inputs))
 
     def before(self, step: BatchId) -> RunRecorders:
-        """Give the recorders that a step starts from."""
+        """Return the recorders that a step starts from."""
         earlier = [number for number in self._steps.numbers() if number < step]
         if not earlier:
             return _recorders({})
@@ -58,7 +58,7 @@ class RecorderFiles:
             self._steps.remove(number)
 
     def copy_as_of(self, step: BatchId, target: Place) -> None:
-        """Give a process that begins behind a step the recorders of this one, at a directory.
+        """Copy the recorders to a directory, for a process that begins behind a step.
 
         Raises
         ------

@@ -81,7 +81,7 @@ def _note(restored: Restored, query: QueryName, made: Mapping[ChannelName, int])
 
 
 def _notes(restored: Restored, query: QueryName, state: RecordedState) -> list[Note]:
-    """Give the notes of the batches behind the cut, if the query keeps them for this."""
+    """Return the notes of the batches behind the cut, if the query keeps them for this."""
     copy = restored.source.snapshots.checkpoint(restored.snapshot.id, ProcessName(query))
     life = Checkpoint(copy).identity()
     notes = BatchNotes(restored.source.query_place(query) / "batches", query)

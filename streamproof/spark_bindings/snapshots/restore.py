@@ -142,7 +142,7 @@ def restore_snapshot(
 def _warn_of_late_rows(
     source: PipelineDirectory, target: Place, found: Snapshot, freely: Sequence[QueryName]
 ) -> None:
-    """Say which queries may take other rows to be late than those of the original did."""
+    """Warn of queries that may take other rows to be late than those of the original did."""
     consequence = (
         "A row that the original dropped as late may count here, or the other way round. Compare "
         "what comes out, or let no row be late: give withWatermark a longer delay"
@@ -177,13 +177,13 @@ def _complete_to_the_end(source: PipelineDirectory, snapshot: SnapshotId) -> Ite
 
 
 def _markers(found: Snapshot, channel: ChannelName) -> list[Position]:
-    """Give the positions of the markers in the lanes of a channel, in the lanes' order."""
+    """Return the positions of the markers in the lanes of a channel, in the lanes' order."""
     count = sum(Lane.of(name).channel == channel for name in found.markers)
     return [found.markers[lane.name] for lane in lanes_of(channel, count)]
 
 
 def _checkpoints(process: Place, is_pair: bool) -> Iterator[Place]:
-    """Give where the checkpoints of a restored process are to be; a pair's copies both have one."""
+    """Yield the places of a restored process's checkpoints; a pair's copies both have one."""
     if not is_pair:
         yield process / "checkpoint"
         return

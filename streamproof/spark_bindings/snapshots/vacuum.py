@@ -136,7 +136,7 @@ def _vacuum_channel(
 
 
 def _readers(directory: PipelineDirectory) -> Iterator[Participant]:
-    """Give the processes that a pipeline's queries have run as, as its directory tells."""
+    """Yield the processes that a pipeline's queries have run as, as its directory tells."""
     for query, inputs in directory.wiring.inputs.items():
         pairs = directory.pair_places(query)
         if not pairs:

@@ -44,7 +44,7 @@ class CaughtUp:
     seconds: float
 
     def __str__(self) -> str:
-        """Say it in a log."""
+        """Describe it for a log."""
         if self.is_transferred:
             return f"in its twin's state, of {self.taken} turns, given in {self.seconds:.3f} s"
         return f"in its own state, of {self.taken} turns" if self.taken else "with no state"

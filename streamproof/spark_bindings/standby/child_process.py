@@ -106,7 +106,7 @@ class ChildProcess:
         return self.has_run and not self.has_ended and not self.is_frozen
 
     def how_it_is(self) -> str:
-        """Say how it is, for messages."""
+        """Describe how it is, for messages."""
         code = self.exit_code
         if code is not None and code < 0:
             return f"was killed by {signal.Signals(-code).name}"

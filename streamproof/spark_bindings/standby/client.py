@@ -94,7 +94,7 @@ class ChannelClient:
         return found[::-1]
 
     def new_deliveries(self) -> Iterator[Delivery]:
-        """Give the commits that this pair has made since they were read last."""
+        """Yield the commits that this pair has made since they were read last."""
         while self._channel.log.has(Position(self._read + 1)):
             self._read = Position(self._read + 1)
             self._channel.log.sync(self._read)
@@ -103,7 +103,7 @@ class ChannelClient:
                 yield delivery
 
     def incarnation(self) -> int:
-        """Give the present primary's incarnation; 0 if there was none yet."""
+        """Return the present primary's incarnation; 0 if there was none yet."""
         with writing(self._channel.place):
             self._table.update_incremental()
             return self._version(self._primary, 0)

@@ -66,7 +66,7 @@ def check_deterministic(frame: DataFrame, query: str) -> None:
 
 
 def _reason(node: _spark.PlanNode) -> tuple[str, str] | None:
-    """Tell why a node is refused, and what to do instead; None if it is not."""
+    """Return why a node is refused, and what to do instead; None if it is not."""
     if node.name in _CLOCKS:
         return f"reads the clock ({node.text})", "take times from the rows"
     if not node.is_deterministic:

@@ -75,7 +75,7 @@ def write_rows(
 def rows_that_differ(
     mine: Iterable[Place], others: Iterable[Place], columns: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Give rows that the one has more often than the other, of either; the first few."""
+    """Return rows that the one has more often than the other, of either; the first few."""
     left, right = _count(mine, columns), _count(others, columns)
     return _first(left - right), _first(right - left)
 

@@ -106,7 +106,7 @@ class MergeOrder:
             )
 
     def is_committed(self, turn: Turn) -> bool:
-        """Tell whether the output of a turn may leave the pair."""
+        """Return whether the output of a turn may leave the pair."""
         return is_committed(self._merger, turn + 1)
 
     def on_twin_failure(self) -> None:
@@ -156,7 +156,7 @@ class MergeOrder:
         self._merger = merger
 
     def _newest(self) -> Choice | None:
-        """Give what the next lane with new commits has; lanes take turns."""
+        """Return what the next lane with new commits has; lanes take turns."""
         for _ in self._lanes:
             lane = self._lanes.pop(0)
             self._lanes.append(lane)

@@ -34,7 +34,7 @@ class Throttle:
         self._begun, self._done = self._clock(), None
 
     def may_choose(self, ahead: int) -> bool:
-        """Tell whether to choose again, now that the turn before has been taken.
+        """Return whether to choose again, now that the turn before has been taken.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ class TurnReader(ChannelReader):
         self._order, self._state = OrderLog(order), Place.of(checkpoint)
 
     def _end(self, after: Position) -> Position:
-        """Give the end of the next turn."""
+        """Return the end of the next turn."""
         choice = self._order.choice(self._turn())
         return after if choice is None or choice.lane != self._channel else choice.end
 
@@ -43,7 +43,7 @@ class TurnSource(ChannelSource):
 
     @classmethod
     def name(cls) -> str:
-        """Give the name of the format."""
+        """Return the name of the format."""
         return TURN_SOURCE_NAME
 
     def streamReader(self, schema: StructType) -> ChannelReader:

@@ -30,7 +30,7 @@ class Build:
         self.is_named = False
 
     def name(self, target: Place | None = None, *, is_unseen: bool = False) -> bool:
-        """Give it its name, durably; report whether it got it: somebody may have been faster.
+        """Name it, durably; return whether it got the name: somebody may have been faster.
 
         What is in it has been synced before, by whoever wrote it.
 
@@ -69,7 +69,7 @@ class Build:
 
 @contextmanager
 def building(target: Place) -> Iterator[Build]:
-    """Give a hidden place to build something in; nothing is left of it unless it was named.
+    """Return a hidden place to build something in; nothing is left of it unless it was named.
 
     Parameters
     ----------

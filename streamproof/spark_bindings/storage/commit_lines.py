@@ -36,7 +36,7 @@ def commit_actions(table: Place, version: int) -> Iterator[dict[str, Any]]:
 
 
 def told_of(files: Sequence[int], transactions: int) -> dict[str, str]:
-    """Say what a commit holds, as a part of it does: one that was cut short can be told.
+    """Return the seal of a commit's parts, by which one that was cut short is recognised.
 
     Parameters
     ----------

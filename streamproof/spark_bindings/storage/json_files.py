@@ -99,7 +99,7 @@ def _damaged(place: Place, what: str) -> DamagedFile:
 
 @contextmanager
 def opening(place: Place, consequence: str = "Nothing was written") -> Iterator[None]:
-    """Say what it means that a file cannot be opened, or cannot be written; see `explained`.
+    """Turn the errors of opening or writing a file into ones that explain; see `explained`.
 
     Raises
     ------

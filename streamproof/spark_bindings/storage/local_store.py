@@ -56,7 +56,7 @@ class LocalStore:
             return []
 
     def copy(self, key: str, target: Place) -> None:
-        """Give a file a second name; where the file system cannot, copy it in a hidden place."""
+        """Link a file under a second name, or copy it where the file system cannot."""
         source, path = self._root / key, target.local
         with disk.explained(path, "The copy is not complete"):
             path.parent.mkdir(parents=True, exist_ok=True)

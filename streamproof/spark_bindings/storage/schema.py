@@ -29,7 +29,7 @@ _NESTED = re.compile(r"(array|map|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
 
 
 def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
-    """Give the Arrow schema that Delta stores for a declared one. Needs no Spark session.
+    """Return the Arrow schema that Delta stores for a declared one. Needs no Spark session.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def stored_schema(schema: ChannelSchema, whose: str) -> pa.Schema:
 
 
 def spark_schema(stored: pa.Schema) -> StructType:
-    """Give the Spark schema in which a channel is read."""
+    """Return the Spark schema in which a channel is read."""
     return from_arrow_schema(stored, prefer_timestamp_ntz=True)
 
 
 def holds(stored: DataType, given: DataType) -> bool:
-    """Tell whether a column of a type can take all values of another one.
+    """Return whether a column of a type can take all values of another one.
 
     Where nulls are allowed, there may be a type without them: Spark says of what `split` gives
     that it has none.
@@ -222,7 +222,7 @@ def _parse(text: str, column: re.Pattern[str] = _COLUMN) -> StructType:
 
 
 def _parse_type(text: str) -> DataType | str:
-    """Give a type with others in it as Spark's object, and a simple one as Spark's name of it."""
+    """Return a type with others in it as Spark's object, and a simple one as Spark's name of it."""
     nested = _NESTED.fullmatch(text.strip())
     if nested is None:
         kind = text.strip().lower()

@@ -113,7 +113,7 @@ def _named(checkpoint: Place, batch: BatchId) -> dict[str, list[list[str]]]:
 
 
 def _missing(place: Place, version: int, unique: str) -> str:
-    """Say what is missing of a partition's state of a version; nothing, if it is there."""
+    """Describe what is missing of a partition's state of a version; empty if it is there."""
     folders: dict[str, dict[int, list[tuple[str, str, str]]]] = {}
     for key in store_at(place).walk():
         folder, _, name = key.rpartition("/")
@@ -193,7 +193,7 @@ def _operators(checkpoint: Place) -> Iterator[Place]:
 
 
 def _here(checkpoint: Place, path: str) -> str:
-    """Give the place below a checkpoint that a path names below another one."""
+    """Return the place below a checkpoint that a path names below another one."""
     scheme, found, below = path.rpartition("/state/")
     own = checkpoint / f"state/{below}"
     if not found or not scheme.startswith("file:") or not store_at(own).has():

@@ -49,7 +49,7 @@ def mark_of(place: Place) -> object:
 
 
 def move(source: Place, target: Place) -> None:
-    """Give a file or directory another name, in one step; syncing it is left to the caller.
+    """Rename a file or directory in one step; syncing it is left to the caller.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def _chunks(values: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
 
 
 def from_pandas(series: pd.Series[Any], kind: pa.DataType) -> Any:
-    """Give a pandas column as Arrow would have it in a channel that stores a type.
+    """Return a pandas column as Arrow would have it in a channel that stores a type.
 
     It has the type of its values; see `cast_exactly`.
 
@@ -90,7 +90,7 @@ class _Leaves:
         self._times: dict[str, str] = {}
 
     def plain(self, value: Any, kind: pa.DataType, place: str) -> Any:
-        """Give a value without pandas' own signs of what is missing.
+        """Return a value without pandas' own signs of what is missing.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ class Columns:
 
 
 def check_inputs(inputs: Mapping[str, DataFrame]) -> StructType:
-    """Give the schema that all inputs have.
+    """Return the schema that all inputs have.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def check_columns(
 
 
 def check_partitions(partition_by: Sequence[str], partitions: int | None, shuffle: int) -> int:
-    """Give the number of serializers.
+    """Return the number of serializers.
 
     Parameters
     ----------
@@ -163,12 +163,12 @@ def check_partitions(partition_by: Sequence[str], partitions: int | None, shuffl
 
 
 def quoted(name: str) -> Column:
-    """Give a column by its name, whatever is in it: a dot would be read as a field's."""
+    """Return a column by its name, whatever is in it: a dot would be read as a field's."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def plain(name: str) -> str:
-    """Give the name of a column on its way: `mapInArrow` takes none with dots or backticks."""
+    """Return the name of a column on its way: `mapInArrow` takes none with dots or backticks."""
     return name.translate(_ESCAPES)
 
 
@@ -242,7 +242,7 @@ def _require_hash(frame: DataFrame, names: Sequence[str]) -> None:
 
 
 def _folding(spark: SparkSession) -> Callable[[str], str]:
-    """Give what makes two names equal if they are one to Spark."""
+    """Return a function that makes two names equal if they are one to Spark."""
     return str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
 
 

@@ -77,7 +77,7 @@ class Emission:
 
 
 def initial_state(settings: Settings) -> MergeState:
-    """Give the machine before the first row."""
+    """Return the machine before the first row."""
     streams: Domain[str] = Domain.of("stream", settings.streams)
     return dpc.initial_node(Map.fill(streams, settings.bucket_min), settings.bucket_min)
 
@@ -170,17 +170,17 @@ class Merge:
         return self._pending.unshown(self.node.serializer.emitted, end)
 
     def _due(self) -> int:
-        """Give the first bucket behind those that have waited as long as the user allows."""
+        """Return the first bucket behind those that have waited as long as the user allows."""
         assert self._settings.wait_ms is not None
         since_ms = self._now_ms - self._settings.wait_ms
         return self._pending.end(self.node.serializer.emitted, since_ms)
 
     def _complete_before(self) -> int:
-        """Give the first bucket that some stream has not passed."""
+        """Return the first bucket that some stream has not passed."""
         return min(boundary for _, boundary in self.node.serializer.boundary.items())
 
     def _to_correct(self) -> int:
-        """Give the bucket up to which the inputs must be corrected before corrections begin.
+        """Return the bucket up to which the inputs must be corrected before corrections begin.
 
         What is complete is enough if nothing behind it is overdue. An input that is back may lag by
         more than that for as long as it likes, so it is enough too once it is half of what waits:

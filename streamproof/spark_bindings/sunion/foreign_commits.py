@@ -50,7 +50,7 @@ class ForeignCommits:
         self._seen, self._said = -1, b""
 
     def is_replaced(self) -> bool:
-        """Tell whether the newest commit that was accepted is gone, or another is in its place."""
+        """Return whether the newest accepted commit is gone, or another is in its place."""
         return self._seen >= 0 and self._text(self._seen) != self._said
 
     def accept(self, version: int) -> None:

@@ -13,7 +13,7 @@ _WORD = 2**32
 
 
 def key_of(serializer: int) -> int:
-    """Give the integer that Spark hashes to a serializer's number.
+    """Return the integer that Spark hashes to a serializer's number.
 
     The hash is Murmur3, as org.apache.spark.unsafe.hash.Murmur3_x86_32 has it. For one integer each
     of its steps can be undone: here they are, from the last to the first.

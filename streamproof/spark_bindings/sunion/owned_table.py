@@ -88,7 +88,7 @@ class OwnedTable:
         return pa.schema([field for field in stored if field.name not in self._partition_by])
 
     def is_applied(self, batch: int) -> bool:
-        """Tell whether it has a batch of the query.
+        """Return whether it has a batch of the query.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class OwnedTable:
         return newest == batch
 
     def tentative_serializers(self) -> set[int]:
-        """Give the serializers of which it has tentative rows; 0, if there is only one.
+        """Return the serializers of which it has tentative rows; 0, if there is only one.
 
         It is as of the last call of `is_applied`.
         """

@@ -61,7 +61,7 @@ class Pack:
     settings: Settings
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give a blob for each stream and serializer, then each stream's progress for all of them.
+        """Yield a blob for each stream and serializer, then each stream's progress for all of them.
 
         A serializer has to hear that a stream went on even if none of its rows are its own: else
         it would wait for a boundary that has long passed.
@@ -111,7 +111,7 @@ class Pack:
 
 
 def _grouped(rows: pa.Table, origins: Integers) -> Iterator[tuple[int, pa.Table]]:
-    """Give the rows of each origin, in the order in which they are."""
+    """Return the rows of each origin, in the order in which they are."""
     if (np.diff(origins) < 0).any():
         # NumPy sorts numbers of 16 bits by counting them.
         short = origins.astype(np.uint16) if origins.max() < 2**16 else origins

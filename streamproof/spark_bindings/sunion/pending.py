@@ -62,7 +62,7 @@ class Index:
 
     @staticmethod
     def before_the_first_row(settings: Settings) -> Index:
-        """Give that of no rows."""
+        """Return the state of no rows."""
         return Index({}, (_NO_POSITION,) * len(settings.streams))
 
 
@@ -95,7 +95,7 @@ class Pending:
         )
 
     def end(self, begin: int, since_ms: int | None = None) -> int:
-        """Give the first bucket behind all that have rows; `begin` if none has.
+        """Return the first bucket behind all that have rows; `begin` if none has.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Pending:
         return sum(waiting.rows - waiting.shown_rows for waiting in found)
 
     def take(self, begin: int, end: int) -> list[pa.Table]:
-        """Give all rows of some buckets, and forget them."""
+        """Return all rows of some buckets, and forget them."""
         taken = []
         for bucket in self._buckets(begin, end):
             for number in range(self.waiting.pop(bucket).blobs):
@@ -133,7 +133,7 @@ class Pending:
         np.maximum.at(self._highest, stream_numbers(arrived), positions)
 
     def like(self, arrived: pa.Table, settings: Settings) -> list[pa.Table]:
-        """Give rows that wait, among them all that have time, stream and position of one of these.
+        """Return waiting rows, among them all with the time, stream and position of one of these.
 
         Positions rise along a stream, so that there mostly are none, and no blob is opened: only
         what goes back behind `note` may have been there before.
@@ -148,7 +148,7 @@ class Pending:
         ]
 
     def show(self, begin: int, end: int) -> list[pa.Table]:
-        """Give the rows of some buckets that have not been shown; they stay, as shown."""
+        """Return the rows of some buckets that have not been shown; they stay, as shown."""
         shown = []
         for bucket in self._buckets(begin, end):
             waiting = self.waiting[bucket]

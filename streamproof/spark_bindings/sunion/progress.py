@@ -52,7 +52,7 @@ class Progress:
         )
 
     def before(self, positions: Integers, start: int) -> Integers:
-        """Give the boundary ahead of each row.
+        """Return the boundary ahead of each row.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Progress:
         return found
 
     def end(self, start: int) -> int:
-        """Give the boundary behind all steps."""
+        """Return the boundary behind all steps."""
         return max(start, int(self.boundaries[-1])) if len(self.boundaries) else start
 
     def to_bytes(self) -> bytes:

@@ -24,7 +24,7 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def canonical(rows: pa.Table) -> pa.Table:
-    """Give rows the one schema in which they are packed, whatever plan or session they come from.
+    """Cast rows to the schema in which they are packed, whatever plan or session they are from.
 
     Blobs of all streams, and of the time before a restart, are joined: so columns are in the order
     of their names, all may be null, and time zones and Spark's settings for Arrow leave no trace.
@@ -53,7 +53,7 @@ def from_blob(blob: bytes | pa.Buffer) -> pa.Table:
 
 
 def as_column(blob: pa.Buffer) -> pa.Array:
-    """Give a column of one value, a blob, which is not copied.
+    """Return a column of one value, a blob, which is not copied.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def in_blobs(rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
-    """Give a column of times or positions, none of them null, as numbers."""
+    """Return a column of times or positions, none of them null, as numbers."""
     if isinstance(column, pa.ChunkedArray):  # it would be copied even if there is but one chunk
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_timestamp(column.type):
@@ -89,7 +89,7 @@ def integers(column: pa.ChunkedArray | pa.Array) -> Integers:
 
 
 def stream_numbers(rows: pa.Table) -> Any:
-    """Give the number of each row's stream, of rows in one chunk: they are not copied."""
+    """Return the number of each row's stream, of rows in one chunk: they are not copied."""
     return rows[STREAM].chunk(0).to_numpy()
 
 
@@ -124,7 +124,7 @@ def join_in_order(parts: Iterable[pa.Table], settings: Settings) -> pa.Table | N
 
 
 def _in_order(streams: Any, positions: Integers, left: Integers, right: Integers) -> bool:
-    """Tell whether pairs of rows of equal time are in order."""
+    """Return whether pairs of rows of equal time are in order."""
     same = streams[left] == streams[right]
     rising = (streams[left] < streams[right]) | (same & (positions[left] <= positions[right]))
     return bool(rising.all())
@@ -141,7 +141,7 @@ def by_value(rows: pa.Table, values: Integers) -> Iterator[tuple[int, pa.Table]]
 
 
 def nullable(schema: pa.Schema) -> pa.Schema:
-    """Give a schema in which all may be null, also inside: tuples that are no rows have no data."""
+    """Return a schema with all nullable, also inside: tuples that are no rows have no data."""
     return pa.schema([_canonical_field(field) for field in schema])
 
 

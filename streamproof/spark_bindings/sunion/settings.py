@@ -59,11 +59,11 @@ class Settings:
         return times // self.bucket_us
 
     def boundaries(self, times: Integers) -> Integers:
-        """Give the first bucket that rows may still be of, behind a row of each time."""
+        """Return the first bucket that rows may still be of, behind a row of each time."""
         return (times - self.lateness_us) // self.bucket_us
 
     def lasting(self) -> dict[str, Any]:
-        """Give what may not change in the life of a checkpoint, as JSON has it.
+        """Return what may not change in the life of a checkpoint, as JSON has it.
 
         A changed wait or policy is allowed, and takes effect a batch later (`state.decode`).
         """

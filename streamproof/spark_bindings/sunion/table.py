@@ -184,7 +184,7 @@ def _triggered(merged: DataFrame, trigger: dict[str, Any]) -> DataStreamWriter:
 
 
 def _lasting(merged: DataFrame) -> dict[str, Any]:
-    """Give what may not change: the settings of the merge, or the channel that it comes through."""
+    """Return what must not change: the settings of the merge, or the channel it comes through."""
     metadata = merged.schema[TUPLE_TYPE].metadata
     through = {"pipeline": metadata.get(PIPELINE_KEY), "channel": metadata.get(CHANNEL_KEY)}
     settings: dict[str, Any] = json.loads(metadata.get(LASTING, "{}"))
@@ -273,7 +273,7 @@ class TableSink:
         self._tentative = self._tentative - undone | shown
 
     def _made(self, batch: BatchId) -> Made:
-        """Say what a batch is made from: the offsets of its sources, whatever they read."""
+        """Return what a batch is made from: the offsets of its sources, whatever they read."""
         offsets = self._checkpoint.offsets(batch)
         received = {ChannelName(str(number)): offset for number, offset in enumerate(offsets)}
         return Made(self._checkpoint.identity(), batch, received)

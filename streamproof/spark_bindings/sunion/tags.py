@@ -59,7 +59,7 @@ class Tags:
     def of(
         self, kind: TupleType, serializer: int, streams: Numbers, stable_ids: Numbers
     ) -> Numbers:
-        """Give the tag of a tuple, or the tags of rows.
+        """Return the tag of a tuple, or the tags of rows.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Tags:
         return ids - 1  # tuples behind the last row have the id of the next one
 
     def told(self, column: Column) -> dict[str, Column]:
-        """Give the columns that a column of tags stands for, by name."""
+        """Return the columns that a column of tags stands for, by name."""
         kind = column.bitwiseAND(2**_KIND_BITS - 1)
         stream = F.shiftright(column, _KIND_BITS).bitwiseAND(2**self._stream_bits - 1)
         serializer = F.shiftright(column, _KIND_BITS + self._stream_bits).bitwiseAND(

@@ -17,7 +17,7 @@ from streamproof.spark_bindings.sunion.tuple_type import BUCKET, TupleType
 
 
 def travelling_schema(schema: StructType, time: str) -> StructType:
-    """Give the schema of a merged stream on its way to the JVM.
+    """Return the schema of a merged stream on its way to the JVM.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Unpack:
     schema: pa.Schema
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the rows of each blob, and a row for each tuple that is none."""
+        """Yield the rows of each blob, and a row for each tuple that is none."""
         for batch in batches:
             for emitted in batch.to_pylist():
                 yield from (

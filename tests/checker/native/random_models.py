@@ -292,7 +292,7 @@ def properties(draw: Draw) -> list[str]:
 
 
 def one_in(number: int) -> st.SearchStrategy[bool]:
-    """Say yes once in so many times; what is simpler is no."""
+    """Return yes once in so many times; what is simpler is no."""
     return st.sampled_from([False] * (number - 1) + [True])
 
 

@@ -40,7 +40,7 @@ def without(channel: Channel, *positions: int) -> Iterator[None]:
 
 @pytest.fixture
 def ahead(tmp_path: Path) -> Pipeline:
-    """Give a pipeline whose query has read three commits of a, two of which are gone, and no b."""
+    """Return a pipeline whose query has read three commits of a, two of them gone, and no b."""
     made = two(tmp_path / "p")
     a, b = made.channel("a"), made.channel("b")
     feed(a, 1, 2, 3)

@@ -56,7 +56,7 @@ def copy_commits(made: Channel, until: int, row: Row) -> None:
 
 
 def lengthen(open_one: Callable[[], Pipeline], name: str, row: Row) -> Channel:
-    """Give a channel of which each commit has a row with its number, but for two markers."""
+    """Return a channel of which each commit has a row with its number, but for two markers."""
     made = open_one()
     for number in (1, 2):
         made.channel(name).append(row(number))
@@ -74,12 +74,12 @@ def lengthen(open_one: Callable[[], Pipeline], name: str, row: Row) -> Channel:
 
 @pytest.fixture
 def long(tmp_path: Path) -> Channel:
-    """Give a channel of plain rows."""
+    """Return a channel of plain rows."""
     return lengthen(lambda: two(tmp_path / "p"), "a", plain_row)
 
 
 def rows_of(stop: int) -> list[int]:
-    """Give the rows up to a position, in order."""
+    """Return the rows up to a position, in order."""
     return [row for row in range(1, stop + 1) if row not in (FIRST_MARKER, LAST_MARKER)]
 
 

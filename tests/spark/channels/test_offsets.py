@@ -29,7 +29,7 @@ from tests.spark.support.lives import checkpoint, feed, lose, offset, opened, pl
 
 @pytest.fixture
 def made(tmp_path: Path) -> Pipeline:
-    """Give a pipeline with three commits in either input."""
+    """Return a pipeline with three commits in either input."""
     pipeline = two(tmp_path / "p")
     for name in ("a", "b"):
         feed(pipeline.channel(name), 1, 2, 3)

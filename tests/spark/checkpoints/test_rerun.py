@@ -87,7 +87,7 @@ def behind(path: Path) -> Pipeline:
 
 
 def feeder(channel: Channel) -> Channel:
-    """Give a channel as the query that writes it has it."""
+    """Return a channel as the query that writes it has it."""
     return Channel(channel.place, channel.name, pipeline=channel.log.pipeline)
 
 

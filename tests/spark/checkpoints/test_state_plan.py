@@ -223,7 +223,7 @@ def days(*hours: int) -> pa.Table:
 
 @pytest.fixture
 def own(spark: SparkSession) -> SparkSession:
-    """Give a session whose settings nobody else has."""
+    """Return a session whose settings nobody else has."""
     session = spark.newSession()
     for name, value in REQUIRED_SETTINGS.items():
         session.conf.set(name, value)

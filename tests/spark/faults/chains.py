@@ -96,7 +96,7 @@ def append(pipeline: Pipeline, number: int) -> None:
 
 
 def ids_of(numbers: int) -> Tokens:
-    """Give the rows of so many commits."""
+    """Return the rows of so many commits."""
     return Counter((number, 0) for number in range(2 * numbers))
 
 
@@ -130,7 +130,7 @@ def engines(pipeline: Pipeline) -> list[Engine]:
 
 
 def collector(pipeline: Pipeline) -> Collector:
-    """Give who completes the snapshots."""
+    """Return who completes the snapshots."""
     directory = PipelineDirectory.open(pipeline.path)
     channels = {name: pipeline.channel(name) for name in directory.wiring.channels}
     return Collector(directory, pipeline.queries, channels)
@@ -187,7 +187,7 @@ def work(tape: Tape) -> None:
 
 
 def steps(place: Path) -> Iterator[Callable[[], object]]:
-    """Give the steps of a pipeline, each of which may be tried again if it fails."""
+    """Yield the steps of a pipeline, each of which may be tried again if it fails."""
     path = place / PLACE
     yield lambda: chain(path)
     yield lambda: append(chain(path), 0)
@@ -325,7 +325,7 @@ def _is_vacuumed(pipeline: Pipeline) -> bool:
 
 
 def _held(pipeline: Pipeline, channel: ChannelName, state: Tokens) -> Tokens:
-    """Give a channel's rows; those that were vacuumed are taken to be as they should."""
+    """Return a channel's rows; those that were vacuumed are taken to be as they should."""
     log = pipeline.channel(channel).log
     gone = log.vacuumed()
     rows = pipeline.channel(channel).rows(after=gone)

@@ -15,7 +15,7 @@ _MEMORY = Path("/dev/shm")
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give a directory in memory, where there is such a thing: others wait for the disk, too."""
+    """Return a directory in memory, where there is such a thing: others wait for the disk, too."""
     if not os.access(_MEMORY, os.W_OK):
         yield tmp_path_factory.mktemp("faults")
         return

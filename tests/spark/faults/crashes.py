@@ -59,7 +59,7 @@ class Report:
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def refused(self, crash: Crash) -> set[str]:
-        """Give the refusals after a kind of crash, without those that say which file to delete."""
+        """Return the refusals after a kind of crash, without those that name a file to delete."""
         found = {how for kind, how in self.outcomes if kind == crash.name}
         return found - {FINE, MENDED}
 
@@ -90,7 +90,7 @@ def record(root: Path, work: Callable[[Tape], None]) -> Tape:
 
 
 def points(tape: Tape, *, each: int = 1, seed: int = 0, lossy: int = 1) -> Iterator[Point]:
-    """Give what crashes can leave, no state twice: after each operation, or after every few.
+    """Yield what crashes can leave, no state twice: after each operation, or after every few.
 
     Parameters
     ----------

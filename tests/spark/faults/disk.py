@@ -119,7 +119,7 @@ class Disk:
         return not self.pending and all(len(each) == 1 for each in self.contents.values())
 
     def after(self, crash: Crash, random: Random) -> Tree:
-        """Give what there is after a crash."""
+        """Return what there is after a crash."""
         names = dict(self.synced)
         dropped: set[Name] = set()
         chance = random.choice((0.2, 0.5, 0.8)) if crash is Crash.SOME else 1.0
@@ -137,7 +137,7 @@ class Disk:
         return iter(self.contents.items())
 
     def _held(self, file: Inode, versions: list[bytes], crash: Crash, random: Random) -> bytes:
-        """Give what a file holds after a crash."""
+        """Return what a file holds after a crash."""
         if len(versions) == 1 or crash in (Crash.KILL, Crash.CONTENTS):
             return versions[-1]
         if crash in (Crash.BARE, Crash.NAMES):
@@ -177,7 +177,7 @@ def _put(names: dict[Name, Inode], entries: Entries) -> None:
 
 
 def _torn(versions: list[bytes], crash: Crash, random: Random) -> bytes:
-    """Give a content of which the end did not arrive; what was there before, stays."""
+    """Return a content of which the end did not arrive; what was there before, stays."""
     before, after = versions[-2], versions[-1]
     kept = len(before) if after.startswith(before) else 0
     new = len(after) - kept

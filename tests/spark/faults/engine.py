@@ -31,7 +31,7 @@ _spark_writes: list[str] = []
 
 
 def in_spark() -> bool:
-    """Tell whether it is Spark's turn to write."""
+    """Return whether it is Spark's turn to write."""
     return bool(_spark_writes)
 
 

@@ -210,7 +210,7 @@ def work(tape: Tape) -> None:
 
 
 def steps(place: Path) -> Iterator[Callable[[], object]]:
-    """Give the steps of a pair, each of which may be tried again if it fails."""
+    """Yield the steps of a pair, each of which may be tried again if it fails."""
     path = place / PLACE
     yield lambda: pair(path)
     yield lambda: append(pair(path), 0)

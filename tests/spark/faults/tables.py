@@ -72,7 +72,7 @@ def work(tape: Tape) -> None:
 
 
 def steps(place: Path) -> Iterator[Callable[[], object]]:
-    """Give the steps of a table, each of which may be tried again if it fails: as a restart."""
+    """Yield the steps of a table, each of which may be tried again if it fails: as a restart."""
     for end in range(1, len(BATCHES) + 1):
         yield partial(run, place, lambda _: None, end)
 

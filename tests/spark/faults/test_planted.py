@@ -148,7 +148,7 @@ def _marks(mistake: Mistake) -> Iterator[pytest.MarkDecorator]:
 
 
 def cases() -> list[Any]:
-    """Give the mistakes; those that are not soon found are slow."""
+    """Return the mistakes; those that are not soon found are slow."""
     return [
         pytest.param(mistake, id=name, marks=tuple(_marks(mistake)))
         for name, mistake in MISTAKES.items()

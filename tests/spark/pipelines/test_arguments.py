@@ -201,7 +201,7 @@ def test_what_no_session_can_be_started_with_is_refused(
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    """Give a stream that can be merged."""
+    """Return a stream that can be merged."""
     return spark.readStream.format("rate").load().selectExpr("timestamp ts", "value seq", "value k")
 
 

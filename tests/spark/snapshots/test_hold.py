@@ -66,7 +66,7 @@ def feed(pipeline: Pipeline, start: int, stop: int) -> None:
 
 
 def after_hold(ids: list[int]) -> tuple[list[int], list[int]]:
-    """Say what `Hold` keeps and passes on of a sequence of ids, in plain Python."""
+    """Return what `Hold` keeps and passes on of a sequence of ids, in plain Python."""
     kept: list[int] = []
     passed: list[int] = []
     for key in range(KEYS):

@@ -71,7 +71,7 @@ def test_queries_without_replicas_run_beside_pairs_and_are_started_again(tmp_pat
 
 
 def sized(pipeline: Pipeline) -> int:
-    """Give the largest total that has come through both queries."""
+    """Return the largest total that has come through both queries."""
     rows = pipeline.channel("sizes").rows().to_pylist()
     return max((isqrt(row["size"]) for row in rows if row["id"] == 0), default=0)
 

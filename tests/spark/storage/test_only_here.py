@@ -67,7 +67,7 @@ def handled(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _is_a_pipeline_s(owner: ast.expr) -> bool:
-    """Tell whether it is `PipelineDirectory.open`, which opens no file."""
+    """Return whether it is `PipelineDirectory.open`, which opens no file."""
     return isinstance(owner, ast.Name) and owner.id == "PipelineDirectory"
 
 

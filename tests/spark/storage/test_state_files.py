@@ -28,13 +28,13 @@ from tests.spark.support.lives import checkpoint
 
 @pytest.fixture
 def join(tmp_path: Path) -> Checkpoint:
-    """Give a checkpoint of which every batch wrote changes."""
+    """Return a checkpoint of which every batch wrote changes."""
     return Checkpoint(unpack("pipeline", tmp_path) / "queries" / "join" / "checkpoint")
 
 
 @pytest.fixture
 def merge(tmp_path: Path) -> Checkpoint:
-    """Give a checkpoint that has a snapshot of its state, and changes behind it."""
+    """Return a checkpoint that has a snapshot of its state, and changes behind it."""
     return Checkpoint(unpack("merged", tmp_path) / "pipeline/queries/merge/checkpoint")
 
 

@@ -22,7 +22,7 @@ WRITES = 200
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Give the store of a directory that does not exist yet."""
+    """Return the store of a directory that does not exist yet."""
     return store_at(tmp_path / "store")
 
 

@@ -50,7 +50,7 @@ def pipeline_at(path: Path | str) -> Pipeline:
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give an empty current directory, in which a URL would become a directory."""
+    """Return an empty current directory, in which a URL would become a directory."""
     place = tmp_path / "empty"
     place.mkdir()
     monkeypatch.chdir(place)

@@ -26,7 +26,7 @@ NOON = dt.datetime(2024, 1, 1, 12)  # noqa: DTZ001 - a time without a zone is wh
 
 
 def stored(kind: str, values: Any) -> list[Any]:
-    """Give what a channel with one column of a type holds of a frame's or a table's column."""
+    """Return what a channel with one column of a type holds of a frame's or a table's column."""
     rows = values if isinstance(values, pa.Table) else pd.DataFrame({"x": values})
     found: list[Any] = fit(rows, stored_schema(f"x {kind}", "it"), "c")["x"].to_pylist()
     return found

@@ -60,7 +60,7 @@ def begins(checkpoint: Path) -> list[datetime]:
 
 
 def first_shown(said: list[pa.Table]) -> dict[tuple[str, int], dict[str, object]]:
-    """Give each row as it came out first, tentative or stable."""
+    """Return each row as it came out first, tentative or stable."""
     shown: dict[tuple[str, int], dict[str, object]] = {}
     for row in (row for table in said for row in table.to_pylist()):
         if row["tuple_type"] in {"INSERTION", "TENTATIVE"}:

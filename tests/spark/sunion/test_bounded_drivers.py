@@ -59,7 +59,7 @@ def run_until(place: Path, holds: Callable[[], bool], options: Options) -> subpr
 
 
 def committed(place: Path) -> int:
-    """Give the newest batch that Spark knows to be done; -1 if there is none."""
+    """Return the newest batch that Spark knows to be done; -1 if there is none."""
     done = [int(path.name) for path in (place / "checkpoint" / "commits").glob("[0-9]*")]
     return max(done, default=-1)
 

@@ -31,7 +31,7 @@ Tuples = list[tuple[int | None, str, int | None]]
 
 
 def a_merge(spark: SparkSession) -> DataFrame:
-    """Give a stream that looks like a merged one."""
+    """Return a stream that looks like a merged one."""
     rate = spark.readStream.format("rate").load()
     return rate.select(sf.lit("INSERTION").alias("tuple_type"), sf.col("value").alias("stable_id"))
 

@@ -31,7 +31,7 @@ TIME_ZONE = "spark.sql.session.timeZone"
 
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    """Give another session of the application, with settings of its own."""
+    """Return another session of the application, with settings of its own."""
     other = spark.newSession()
     for key in (
         "spark.sql.streaming.stateStore.providerClass",

@@ -22,7 +22,7 @@ from tests.spark.support.merging import SCHEMA, SETTINGS, Replica, Row, kinds, r
 
 
 def nested(zone: str, *, nullable: bool, large: bool = False) -> pa.DataType:
-    """Give a type as Spark would for some time zone, nullability and setting."""
+    """Return a type as Spark would for some time zone, nullability and setting."""
     time = pa.timestamp("us", zone)
     text = pa.large_string() if large else pa.string()
     inner = pa.struct([pa.field("at", time, nullable), pa.field("text", text, nullable)])

@@ -67,7 +67,7 @@ def run(merged: DataFrame, place: Path) -> pa.Table:
 
 @pytest.fixture
 def partitions(spark: SparkSession) -> Iterator[SparkSession]:
-    """Give a session whose number of shuffle partitions may be changed."""
+    """Return a session whose number of shuffle partitions may be changed."""
     before = spark.conf.get(PARTITIONS)
     yield spark
     spark.conf.set(PARTITIONS, before)

@@ -69,7 +69,7 @@ def await_said(holds: Callable[[], bool], pipeline: Pipeline) -> None:
 
 
 def placed(row: dict[str, object]) -> Placed:
-    """Say where a row stands in its stream."""
+    """Return where a row stands in its stream."""
     return Placed(int(row["ts"].timestamp()), row["stream"], row["seq"])
 
 
@@ -127,5 +127,5 @@ def go_on_until(holds: Callable[[], bool], pipeline: Pipeline) -> None:
 
 
 def corrected(pipeline: Pipeline) -> list[Placed]:
-    """Give the stable rows of the time in which jfk had stalled."""
+    """Return the stable rows of the time in which jfk had stalled."""
     return [row for row in view(pipeline)[0] if row.second < 70]

@@ -61,7 +61,7 @@ Kinds = Mapping[str, Kind]
 
 
 def below(directory: str, kinds: Kinds) -> Kinds:
-    """Give the kinds of files in a directory's directories of a name."""
+    """Return the kinds of files in a directory's directories of a name."""
     return {f"(?:{directory})/(?:{pattern})": kind for pattern, kind in kinds.items()}
 
 

@@ -42,7 +42,7 @@ def feed(channel: Channel, *numbers: int) -> None:
 
 
 def offset(channel: Channel, position: int) -> dict[str, Any]:
-    """Give the offset behind a commit of a channel, as Spark keeps it."""
+    """Return the offset behind a commit of a channel, as Spark keeps it."""
     return offset_at(Position(position), channel.name, channel.log)
 
 

@@ -143,7 +143,7 @@ class Blobs(dict[tuple[int, int], bytes]):
 
 
 def stored(settings: Settings) -> str:
-    """Give the text of a serializer that has seen no batch."""
+    """Return the text of a serializer that has seen no batch."""
     return encode(
         initial_state(settings), Index.before_the_first_row(settings), settings, settings, -1
     )
@@ -190,7 +190,7 @@ class Replica:
         return emissions
 
     def rows(self, kind: TupleType = TupleType.INSERTION) -> list[Placed]:
-        """Give all rows of one type that came out so far."""
+        """Return all rows of one type that came out so far."""
         return rows_said(self.said, kind, self.settings)
 
     def view(self) -> tuple[list[Placed], list[Placed]]:
@@ -217,7 +217,7 @@ class Replica:
 def rows_said(
     said: Sequence[Emission], kind: TupleType, settings: Settings = SETTINGS
 ) -> list[Placed]:
-    """Give the rows of one type among emissions."""
+    """Return the rows of one type among emissions."""
     return [
         row
         for emission in said
@@ -232,5 +232,5 @@ def kinds(said: Sequence[Emission]) -> list[str]:
 
 
 def waiting_at_most(wait_ms: int, policy: Policy = Policy.PROCESS) -> Settings:
-    """Give settings with a bound."""
+    """Return settings with a bound."""
     return replace(SETTINGS, wait_ms=wait_ms, policy=policy)

@@ -109,7 +109,7 @@ def feed(pipeline: Pipeline, start: int, stop: int, *, channel: str = "source") 
 
 
 def sent_by(query: str, state: Tokens) -> Tokens:
-    """Say what a query with this state has sent."""
+    """Return what a query with this state has sent."""
     match query:
         case "walk":
             return Counter({token: n for token, n in state.items() if token[1] < TURNS})
@@ -180,7 +180,7 @@ def _difference(place: str, found: Tokens, expected: Tokens) -> list[str]:
 
 
 def is_done(spark: SparkSession, path: Path, query: str, ids: range, turns: int = 1) -> bool:
-    """Tell whether a query's state holds exactly these ids, at each turn."""
+    """Return whether a query's state holds exactly these ids, at each turn."""
     directory = PipelineDirectory.open(path)
     state = state_of(spark, directory.checkpoint(QueryName(query)).place.local)
     return state == Counter((number, at) for number in ids for at in range(turns))

@@ -38,7 +38,7 @@ def live(rows: DataFrame, place: Path) -> None:
 
 
 def texts(place: Path) -> list[str]:
-    """Give the stable rows of a table: their stream, and what they say of themselves."""
+    """Return the stable rows of a table: their stream, and what they say of themselves."""
     rows = DeltaTable(place / "table").to_pyarrow_table().to_pylist()
     return [
         f"{row['stream']}: {row['text']}" for row in sorted(rows, key=lambda row: row["stable_id"])
@@ -46,7 +46,7 @@ def texts(place: Path) -> list[str]:
 
 
 def files(place: Path) -> dict[str, bytes]:
-    """Give all files of a checkpoint and its tables, to see whether one was written."""
+    """Return all files of a checkpoint and its tables, to see whether one was written."""
     return {
         str(file.relative_to(place)): file.read_bytes()
         for name in ("table", "table.late", "checkpoint")

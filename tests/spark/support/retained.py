@@ -33,7 +33,7 @@ def pair_at(path: Path, *taken: int) -> Pipeline:
 
 
 def left(pipeline: Pipeline) -> list[int]:
-    """Give the numbers that any reader of the Delta table finds, and check that their files are
+    """Return the numbers that any reader of the Delta table finds, and check that their files are
     the only ones.
     """
     table = DeltaTable(pipeline.channel("a").place.local)

@@ -29,7 +29,7 @@ class Mislabel(Dpc):
     """What is incomplete is emitted as INSERTION (DPC-mislabel)."""
 
     def guess(self, s: System, chosen: Tuples) -> System:
-        """Tell the client that the tuples are stable."""
+        """Return the client that the tuples are stable."""
         return self.insert(s, chosen)
 
 
@@ -37,7 +37,7 @@ class NoUndo(Dpc):
     """Corrections come without UNDO (DPC-noundo)."""
 
     def revoke(self, s: System, stable: int) -> System:
-        """Tell the client nothing."""
+        """Return the client nothing."""
         del stable
         return s
 

@@ -95,7 +95,7 @@ def delays(rows: DataFrame) -> DataFrame:
 
 
 def pipeline_at(path: Path, pairs: int) -> Pipeline:
-    """Give the pipeline."""
+    """Return the pipeline."""
     return Pipeline(
         path,
         channels={
@@ -125,7 +125,7 @@ def flights() -> pd.DataFrame:
 
 
 def commit_of(number: int) -> pa.Table:
-    """Give the flights of a commit, in the order of the data set."""
+    """Return the flights of a commit, in the order of the data set."""
     start = number * ROWS_PER_COMMIT
     part = flights().iloc[start : start + ROWS_PER_COMMIT]
     return pa.Table.from_pandas(part, preserve_index=False)
@@ -149,7 +149,7 @@ def expected(commits: int) -> dict[str, list[Row]]:
 
 
 def told_by(pipeline: Pipeline) -> dict[str, list[Row]]:
-    """Give what the client has been told of each carrier, in order."""
+    """Return what the client has been told of each carrier, in order."""
     told = defaultdict(list)
     for row in pipeline.channel("delays").rows().to_pylist():
         told[row["carrier"]].append((row["flights"], row["delay"], row["worst"]))

@@ -79,7 +79,7 @@ def feed(pipeline: Pipeline, start: int, stop: int) -> None:
 
 
 def is_complete(pipeline: Pipeline, fed: int) -> bool:
-    """Tell whether everything that was fed is in some delivered total."""
+    """Return whether everything that was fed is in some delivered total."""
     newest = {row["id"]: row for row in pipeline.channel("totals").rows().to_pylist()}
     return 0 in newest and newest[0]["total"] == fed
 
@@ -202,7 +202,7 @@ class PairRun:
 
 @contextmanager
 def pair_run(path: Path, spark: SparkSession, partitions: int = 1) -> Iterator[PairRun]:
-    """Give a pair to be run; at the end, end its copies and check what the client has seen."""
+    """Return a pair to be run; at the end, end its copies and check what the client has seen."""
     run = PairRun(path, spark, partitions)
     try:
         yield run

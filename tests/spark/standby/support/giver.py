@@ -47,17 +47,17 @@ def giving(path: Path, copy: Copy, taken: int = 0) -> CopyEgress:
 
 
 def client(path: Path, copy: Copy) -> ChannelClient:
-    """Give the output channel as a copy sees it."""
+    """Return the output channel as a copy sees it."""
     return ChannelClient(channel_at(path), PAIR, copy, "p")
 
 
 def kept(path: Path, copy: Copy) -> OutputBuffer:
-    """Give what a copy keeps."""
+    """Return what a copy keeps."""
     return OutputBuffer(Place.of(path / copy.value / "kept"), Place.of(path / "rows"))
 
 
 def ids_of(turn: int) -> list[int]:
-    """Give the rows of a turn."""
+    """Return the rows of a turn."""
     return [] if turn % SILENT == 0 else [turn * 10, turn * 10 + 1]
 
 

@@ -28,7 +28,7 @@ class Supervised(Thread):
             self.failure = error
 
     def status(self, pair: str) -> dict[Copy, ProcessStatus]:
-        """Tell how the copies of a pair are."""
+        """Return how the copies of a pair are."""
         status = self._supervisor.status()
         return {copy: status[pair, copy] for copy in Copy}
 
