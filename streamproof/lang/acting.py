@@ -48,6 +48,7 @@ def acting_in(module: ModuleType, is_own: IsOwn) -> Iterator[ast.stmt | ast.expr
 
     Parameters
     ----------
+    module : a loaded one
     is_own : whether a module is a user's, so that its functions may do anything
     """
     yield from _Loading(module, is_own).acting_in(_body_of(module))
@@ -170,6 +171,7 @@ class _Loading:
 
         Parameters
         ----------
+        node : the statement or expression
         names : whether to name something of a user is enough, which it is not in an annotation
         """
         match node:

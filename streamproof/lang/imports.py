@@ -35,6 +35,7 @@ def imported_in(code: CodeType, names: Mapping[str, Any]) -> Imported:
 
     Parameters
     ----------
+    code : the function's
     names : the function's globals, of which `__package__` resolves relative imports
     """
     found = Imported()

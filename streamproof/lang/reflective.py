@@ -39,6 +39,7 @@ def finds_by_text(code: CodeType, values: Iterable[Any]) -> bool:
 
     Parameters
     ----------
+    code : the function's
     values : what its names stand for, as far as it is known
     """
     if any(type(value) in _FUNCTIONS or _is_one(value, code.co_names) for value in values):
@@ -60,6 +61,7 @@ def imported_by_text(node: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
 
     Parameters
     ----------
+    node : a statement, or a function
     names : what the names in the statement stand for
     """
     for call in ast.walk(node):
