@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.lang.impure import ImpureModel
+from streamproof.models.kit.verdict import Status
 from tests.checker.support.loaded import CLOCK, FILL, MODEL, checked
 
 BY_PYTHON = {  # the head of a method that fills, and the statement that runs it
@@ -193,3 +194,56 @@ def test_a_clock_that_a_method_finds_by_a_text_is_refused(
     text = f"{CLOCK}{ahead}" + MODEL.replace("LIMIT[0]", asked)
     with pytest.raises(ImpureModel, match="uses time"):
         checked(tmp_path, "", text)
+
+
+BY_IMPORTS = {  # how the limit of a neighbour, which is of a clock, comes into the file
+    "in a function": "def get():\n    from NB import LIMIT\n    return LIMIT\nLIMIT = get()\n",
+    "a module in a function": "def get():\n    import NB\n    return NB.LIMIT\nLIMIT = get()\n",
+    "in a class": "class P:\n    from NB import LIMIT\nLIMIT = P.LIMIT\n",
+    "in a guard": "try:\n    from NB import LIMIT\nexcept ImportError: ...\n",
+    "by a text": "import importlib\nLIMIT = importlib.import_module('NB').LIMIT\n",
+    "by a text and another name": (
+        "from importlib import import_module as load\nLIMIT = load('NB').LIMIT\n"
+    ),
+    "by a name in it": "import pkgutil\nLIMIT = pkgutil.resolve_name('NB:LIMIT')\n",
+}
+
+
+@pytest.mark.parametrize("way", BY_IMPORTS.values(), ids=BY_IMPORTS)
+def test_a_clock_of_a_neighbour_is_refused_wherever_it_is_imported(
+    tmp_path: Path, way: str, request: pytest.FixtureRequest
+) -> None:
+    name = f"unseen_{request.node.callspec.id.replace(' ', '_')}"
+    (tmp_path / f"{name}.py").write_text(f"{CLOCK}LIMIT = [clock()]\n", encoding="utf-8")
+    with pytest.raises(ImpureModel, match="the model is made of it"):
+        checked(tmp_path, way.replace("NB", name))
+
+
+IN_METHODS = {
+    "a clock": "import time; return s.n < int(time.time()) // 10**9 + 8",
+    "a clock by its name": "from time import time; return s.n < int(time()) // 10**9 + 8",
+    "a clock by another name": "import time as t; return s.n < int(t.time()) // 10**9 + 8",
+    "a moment": "from datetime import datetime; return s.n < datetime.now().year // 1000 + 7",
+    "a neighbour": "import NB; return s.n < NB.clock()",
+    "a function of a neighbour": "from NB import clock; return s.n < clock()",
+    "a clock by a text": "import importlib; return s.n < importlib.import_module('time').time()",
+    "a clock by a hidden text": (
+        "import importlib; return s.n < importlib.import_module(''.join(['ti', 'me'])).time()"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", IN_METHODS.values(), ids=IN_METHODS)
+def test_a_clock_that_a_method_imports_is_refused(
+    tmp_path: Path, way: str, request: pytest.FixtureRequest
+) -> None:
+    name = f"unseen_in_a_method_{request.node.callspec.id.replace(' ', '_')}"
+    (tmp_path / f"{name}.py").write_text(CLOCK, encoding="utf-8")
+    model = MODEL.replace("return s.n < LIMIT[0]", way.replace("NB", name))
+    with pytest.raises(ImpureModel, match="when it is asked again"):
+        checked(tmp_path, "", model)
+
+
+def test_a_pure_module_that_a_method_imports_is_not_refused(tmp_path: Path) -> None:
+    way = "import math; return s.n < math.floor(9.5)"
+    assert checked(tmp_path, "", MODEL.replace("return s.n < LIMIT[0]", way)) is Status.EXHAUSTED
