@@ -30,7 +30,7 @@ test-extras: $(INSTALLED)  ## each extra installed alone, from the wheel and pip
 
 browser:  ## a Chromium for the tests of verify.html, from Debian, unless there is one
 	@command -v chromium chromium-browser google-chrome >/dev/null \
-	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -yqq --no-install-recommends chromium >/dev/null; } \
+	  || { timeout 120 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -yqq --no-install-recommends chromium >/dev/null; } \
 	  || { echo "Chromium cannot be installed from here. Install it by hand, or the tests of verify.html are skipped" >&2; exit 2; }
 
 mutation: $(INSTALLED)  ## mutate the kernel of trust; goes on where it ended, with results in the user's cache

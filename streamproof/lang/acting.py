@@ -252,13 +252,14 @@ class _Loading:
 
     def _call_acts(self, node: ast.Call) -> bool:
         called = value_named(node.func, self.module)
-        if called is None:
-            return not (
-                isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
-            )
+        is_of_a_constant = isinstance(node.func, ast.Attribute) and isinstance(
+            node.func.value, ast.Constant
+        )
+        if called is None and not is_of_a_constant:
+            return True
         if self._runs_code(called) or getattr(called, "__name__", "") in REFLECTIVE:
             return True
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and not is_of_a_constant:
             owner = value_named(node.func.value, self.module)
             if type(owner) in _PLAIN and node.func.attr in _ASKING:
                 return False

@@ -40,6 +40,7 @@ _MODULES = (
     "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
     "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
     "_warnings", "platform", "linecache", "email.utils", "resource", "sched", "asyncio", "select",
+    "locale",
 )  # fmt: skip
 _OF_SYS = (
     "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",

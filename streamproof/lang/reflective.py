@@ -14,7 +14,8 @@ from typing import Any
 from streamproof.lang.named import trees_of
 
 REFLECTIVE = frozenset((
-    "__dict__", "__getattribute__", "__import__", "attrgetter", "eval", "exec", "getattr",
+    "__dict__", "__getattribute__", "__globals__", "__import__", "__subclasses__", "format",
+    "format_map", "attrgetter", "eval", "exec", "getattr",
     "getattr_static", "getmembers", "globals", "import_module", "locals", "methodcaller", "modules",
     "vars",
 ))  # fmt: skip
@@ -30,7 +31,9 @@ _FUNCTIONS = (
     getattr, vars, globals, locals, eval, exec, __import__, operator.attrgetter,
     operator.methodcaller, inspect.getattr_static, inspect.getmembers, importlib.import_module,
 )  # fmt: skip
-_OF_MODULES = frozenset(("globals", "modules", "import_module", "__import__"))
+_OF_MODULES = frozenset((
+    "__globals__", "__import__", "__subclasses__", "globals", "import_module", "modules",
+))  # fmt: skip
 _OF_A_SCOPE = frozenset(("locals", "vars"))
 
 
@@ -103,8 +106,14 @@ def _hides_a_name(tree: ast.AST) -> bool:
 
 
 def _shown_by(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what finds by a constant text: `getattr(x, "n")`, `vars(x)["n"]`, `x.__dict__["n"]`."""
+    """Yield what finds by a constant text: `getattr(x, "n")`, `vars(x)["n"]`, `x.__dict__["n"]`.
+
+    A template such as `"{} of {}"` asks what it is given for no attribute; `"{.n}"` does.
+    """
     match node:
+        case ast.Call(ast.Attribute(ast.Constant(str(template))) as func) if "{" in template:
+            if not any(sign in template for sign in ".["):
+                yield func
         case ast.Call(func, args) if (at := _NAMES_AT.get(_name(func))) is not None:
             if at < len(args) and isinstance(args[at], ast.Constant):
                 yield func

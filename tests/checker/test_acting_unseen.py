@@ -57,6 +57,7 @@ OF_PROPERTIES = {
     "a property in a condition": "if (a := O()).p: ...",
     "a property in a pattern": "match A:\n    case O(p=1): ...",
     "a property in a place of a pattern": "O.__match_args__ = ('p',)\nmatch A:\n    case O(1): ...",
+    "a property in a template": "X = '{0.p}'.format(A)",
     "a property by a text": "import operator\nX = operator.attrgetter(''.join(['', 'p']))(A)",
 }
 BY_LIBRARIES = {
@@ -148,6 +149,7 @@ def test_a_clock_that_no_call_shows_is_refused(tmp_path: Path, way: str) -> None
 
 CLASS = "class P:\n    def clock(self):\n        return clock()\n"
 PROPERTY = "class P:\n    @property\n    def p(self):\n        return clock()\n"
+SUBCLASS = CLASS.replace("class P:", "class P(O):")
 ASKED = {  # what a method of the model asks, and what stands ahead of it
     "a function of a module": (
         "getattr(NB, 'clock')()",
@@ -158,6 +160,19 @@ ASKED = {  # what a method of the model asks, and what stands ahead of it
         "import sys\nNB = sys.modules[__name__]\n",
     ),
     "a method by a hidden text": ("getattr(P(), ''.join(['clo', 'ck']))()", CLASS),
+    "a property of a template": (
+        "int('{0.p}'.format(P()))",
+        "class P:\n    @property\n    def p(self):\n        return clock()\n",
+    ),
+    "a property of a kept template": (
+        "int(TEMPLATE.format(P()))",
+        "class P:\n    @property\n    def p(self):\n        return clock()\nTEMPLATE = '{0.p}'\n",
+    ),
+    "a global of a function": (
+        "other.__globals__[''.join(['clo', 'ck'])]()",
+        "def other(): ...\n",
+    ),
+    "a subclass": ("[c for c in O.__subclasses__()][0]().clock()", f"class O: ...\n{SUBCLASS}"),
     "a method by its class": ("vars(P)['clock'](P())", CLASS),
     "a method of an operator": (
         "caller(''.join(['clo', 'ck']))(P())",
