@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # The one profile. What takes long on a busy machine is no failure, and the same examples are tried
 # every time: a test that wants others has a `seed` of its own.
@@ -57,3 +62,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS_MAX))
     rank = {HERE / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path, len(FIRST)))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Return the one session of a process, with two cores and a 1 GB driver."""
+    from tests.spark.support.driver import test_session
+
+    session = test_session()
+    yield session
+    session.stop()

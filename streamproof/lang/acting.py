@@ -19,6 +19,7 @@ import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from enum import EnumType
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -35,6 +36,8 @@ _TOOLS = frozenset(("pytest", "_pytest", "hypothesis"))
 _WRITTEN = (ast.Subscript, ast.Attribute)
 _PLAIN = (dict, list, tuple, set, frozenset, str, bytes, int, float, range)
 _MADE_PLAINLY = (type, ABCMeta)
+_HOOKS = ("__init_subclass__", "__class_getitem__", "__mro_entries__")
+"""What Python calls of a class as another one is derived from it."""
 _ASKING = frozenset((
     "copy", "count", "endswith", "format", "get", "index", "items", "join", "keys", "lower",
     "partition", "replace", "rpartition", "split", "splitlines", "startswith", "strip", "upper",
@@ -145,7 +148,8 @@ class _Loading:
         for decorator in node.decorator_list:
             yield from self._parts(decorator)
         if isinstance(node, ast.ClassDef):
-            for head in (*node.bases, *(word.value for word in node.keywords)):
+            hooked = (base for base in node.bases if not self._is_plain_base(base))
+            for head in (*hooked, *(word.value for word in node.keywords)):
                 yield from self._parts(head)
             yield from self.acting_in(node.body, in_class=True)
             return
@@ -155,6 +159,16 @@ class _Loading:
             yield from self._parts(default) if default is not None else ()
         for annotation in (*(part.annotation for part in arguments), node.returns):
             yield from self._parts(annotation, names=False) if annotation is not None else ()
+
+    def _is_plain_base(self, base: ast.expr) -> bool:
+        """Return whether to derive a class from this runs nothing, as `Base` or `Base[X]`."""
+        if any(isinstance(part, ast.Call) for part in ast.walk(base)):
+            return False
+        cls = value_named(base.value if isinstance(base, ast.Subscript) else base, self.module)
+        if not isinstance(cls, type) or type(cls) not in _MADE_PLAINLY:
+            return False
+        hooks = (vars(part).get(name) for part in cls.__mro__ for name in _HOOKS)
+        return not any(self._runs_code(getattr(hook, "__func__", hook)) for hook in hooks)
 
     def _calls_it(self, decorator: ast.expr) -> bool:
         """Return whether a decorator may call what it decorates, or hand it to what does."""
@@ -242,9 +256,11 @@ class _Loading:
         )
 
     def _is_path(self, node: ast.expr) -> bool:
-        """Return whether a node is a value without a name, a name, or one in a module."""
+        """Return whether a node is a constant, a name, or one in a module or an enum."""
         if isinstance(node, ast.Attribute):
-            return isinstance(value_named(node.value, self.module), ModuleType)
+            owner = value_named(node.value, self.module)
+            is_member = isinstance(owner, EnumType) and node.attr in owner.__members__
+            return is_member or isinstance(owner, ModuleType)
         return isinstance(node, ast.Name | ast.Constant | ast.Lambda)
 
     def _is_known(self, name: str) -> bool:

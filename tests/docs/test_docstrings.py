@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.support.public import PUBLIC
-from tests.spark.support.driver import test_session
 from tests.stamped import present_certificates
 
 NAMES_MIN = 40
@@ -58,13 +57,6 @@ def certificates() -> Iterator[None]:
     """Run on certificates of the code as it is, also while it is being changed."""
     with present_certificates():
         yield
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[None]:
-    session = test_session()
-    yield
-    session.stop()
 
 
 def parametrized(tests: list[doctest.DocTest]) -> pytest.MarkDecorator:

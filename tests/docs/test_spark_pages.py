@@ -24,19 +24,10 @@ from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.sunion import stable_only, sunion
 from tests.certified.keys import key_files
 from tests.docs.support.pages import ROOT, Page
-from tests.spark.support.driver import test_session
 from tests.spark.support.waiting import await_that
 from tests.stamped import present_certificates, stamp
 
 MERGED = {"time": "scheduled", "position": "seq", "bucket": "5 minutes", "lateness": "30 seconds"}
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """The session that all pages share."""
-    session = test_session()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(autouse=True)

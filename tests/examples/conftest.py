@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.spark.support.driver import test_session
 from tests.stamped import present_certificates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -23,14 +21,6 @@ def siblings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     yield
     for file in folder.glob("[!_]*.py"):
         sys.modules.pop(file.stem, None)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """Return the session that all tests of a process share."""
-    session = test_session()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

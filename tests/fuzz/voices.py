@@ -253,20 +253,17 @@ def induction(model: Any, known: Known) -> None:
 
 
 VOICES: dict[str, Callable[[Any, Known], None]] = {
-    part.__name__: part
-    for part in (
-        traced,
-        ground,
-        rolled,
-        validated,
-        threaded,
-        symmetric,
-        symmetric_rolled,
-        resumed,
-        walks,
-        relation,
-        induction,
-    )
+    "traced": traced,
+    "ground": ground,
+    "rolled": rolled,
+    "validated": validated,
+    "threaded": threaded,
+    "symmetric": symmetric,
+    "symmetric_rolled": symmetric_rolled,
+    "resumed": resumed,
+    "walks": walks,
+    "relation": relation,
+    "induction": induction,
 }
 
 
