@@ -34,7 +34,7 @@ LONGER_MAX = {
     "docs/explanation/from-flink.md": 15,
     "docs/explanation/from-tla.md": 14,
     "docs/explanation/performance.md": 8,
-    "docs/explanation/trust.md": 15,
+    "docs/explanation/trust.md": 14,
     "docs/glossary.md": 18,
     "docs/how-to/certificate.md": 11,
     "docs/how-to/crashes.md": 16,
