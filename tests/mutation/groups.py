@@ -62,7 +62,17 @@ GROUPS = (
         ),
         130,
     ),
-    Group("acting", ("lang/acting.py",), ("checker/test_acting.py",), 30),
+    Group(
+        "loaded",
+        ("lang/acting.py", "lang/imports.py", "lang/reflective.py"),
+        (
+            "checker/test_acting_unseen.py",
+            "checker/test_acting.py",
+            "checker/test_pure_ways.py",
+            "checker/test_made.py",
+        ),
+        40,
+    ),
     Group(
         "arbiter",
         ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),
