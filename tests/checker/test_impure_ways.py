@@ -27,7 +27,6 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,9 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker import reference as plain
-from streamproof.lang import Model
 from streamproof.lang.impure import ImpureModel, require_pure
-from streamproof.lang.model import action, always, init
+from streamproof.lang.model import action
+from tests.checker.support.counts import Count, Counts
 
 TABLE = {"clock": time.time}
 LISTED = [lambda: time.time()]
@@ -154,26 +153,6 @@ WAYS: dict[str, Callable[[], Any]] = {
     "a counted set": lambda: Counter({"a", "b"}),
     "a sliced set": lambda: [*itertools.islice({"a", "b"}, 1)],
 }
-
-
-@dataclass(frozen=True)
-class Count:
-    n: int
-
-
-@dataclass(frozen=True)
-class Counts(Model[Count]):
-    @init
-    def start(self) -> Count:
-        return Count(0)
-
-    @action
-    def step(self, s: Count) -> Count:
-        return Count(1 - s.n)
-
-    @always
-    def small(self, s: Count) -> bool:
-        return s.n < 2
 
 
 @pytest.fixture(autouse=True)

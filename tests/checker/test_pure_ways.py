@@ -16,10 +16,11 @@ import pytest
 
 from streamproof.checker import check
 from streamproof.checker import reference as plain
-from streamproof.lang import Domain, Element, Map, Model
+from streamproof.lang import Domain, Element, Map
 from streamproof.lang.impure import require_pure
-from streamproof.lang.model import action, always, init
+from streamproof.lang.model import action
 from streamproof.models.kit.verdict import Status
+from tests.checker.support.counts import Count, Counts
 
 KEYS = {"a": 1, "b": 2}
 
@@ -29,26 +30,6 @@ class Silent:
 
 
 SILENT = Silent()
-
-
-@dataclass(frozen=True)
-class Count:
-    n: int
-
-
-@dataclass(frozen=True)
-class Counts(Model[Count]):
-    @init
-    def start(self) -> Count:
-        return Count(0)
-
-    @action
-    def step(self, s: Count) -> Count:
-        return Count(1 - s.n)
-
-    @always
-    def small(self, s: Count) -> bool:
-        return s.n < 2
 
 
 class Speaking:
