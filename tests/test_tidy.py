@@ -22,6 +22,8 @@ FUNCTION_LINES_MAX = 50
 """Without its docstring, which may have an example."""
 PUBLIC_METHODS_MAX = 12
 """Not for models, whose methods are their actions and properties."""
+MESSAGE_SENTENCES_MAX = 4
+SENTENCE = re.compile(r"[.?!](?=\s+[A-Z`(]|\s*$)")
 PACKAGE = sorted((ROOT / "streamproof").rglob("*.py"))
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
@@ -125,6 +127,27 @@ def documented_names(docstring: str) -> set[str]:
     return {name.strip(" *") for head in heads for name in head.split(",")}
 
 
+def long_messages(text: str) -> list[str]:
+    """List errors that are raised with more sentences than a reader takes in at once."""
+    raised = (node.exc for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Raise))
+    messages = (call.args[0] for call in raised if isinstance(call, ast.Call) and call.args)
+    counts = ((len(SENTENCE.findall(shown(node).rstrip(".") + ".")), node) for node in messages)
+    return [f"{n} sentences in line {m.lineno}" for n, m in counts if n > MESSAGE_SENTENCES_MAX]
+
+
+def shown(message: ast.expr) -> str:
+    """Return the text of a message, with a letter for each value."""
+    match message:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr(parts):
+            return "".join(map(shown, parts))
+        case ast.BinOp(left, ast.Add(), right):
+            return shown(left) + shown(right)
+        case _:
+            return "X"
+
+
 def other_words_for_bounds(text: str) -> list[str]:
     """List names that end in another word than `_max` or `_min`."""
     return sorted(set(re.findall(r"\b\w+(?<!\bat)_(?:most|least)\b", text)))
@@ -170,6 +193,11 @@ def test_everything_public_is_documented(path):
 @pytest.mark.parametrize("path", [*PACKAGE, *TOOLS], ids=name_of)
 def test_a_parameters_section_names_parameters(path):
     assert incomplete_parameters(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_a_message_has_four_sentences_at_most(path):
+    assert long_messages(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("path", PACKAGE, ids=name_of)
@@ -226,8 +254,13 @@ def parsed(path: Path) -> ast.Module:
             ["A has 13"],
         ),
         (other_words_for_bounds, "tuples_most = rows_max\n", ["tuples_most"]),
+        (
+            long_messages,
+            'raise E(f"{x} is 5.0. It is wrong. " + "Why? Stop! Type {y}")\n',
+            ["5 sentences in line 1"],
+        ),
     ],
-    ids=["long", "unfinished", "undocumented", "parameters", "crowded", "bounds"],
+    ids=["long", "unfinished", "undocumented", "parameters", "crowded", "bounds", "messages"],
 )
 def test_each_check_finds_a_planted_violation(check, text, found):
     assert check(text) == found

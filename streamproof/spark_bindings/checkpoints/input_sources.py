@@ -66,9 +66,10 @@ class InputsNote:
             return
         raise WrongCheckpoint(
             f"{self._query} reads {_told(now, before, part)}, but the checkpoint "
-            f"{checkpoint.place} was written when it read {_told(before, now, part)}. Spark goes "
-            "on with each input where the one in its place was, so rows would be lost, or be taken "
-            "for those of another input. Nothing was written. Give each input what it read before. "
+            f"{checkpoint.place} was written when it read {_told(before, now, part)}. Nothing "
+            "was written: Spark goes on with each input where the one in its place was, so rows "
+            "would be lost, or be taken for those of another input. Give each input what it read "
+            "before. "
             "If a source has moved and has the same rows, let its old name lead there, such as by "
             f"a link; or delete {self._file}"
         )

@@ -190,10 +190,10 @@ class Supervisor:
             if is_lost and copy.exit_code not in (DIFFERS, WRONG_USE):
                 raise BothCopiesFailed(
                     f"{what} in pipeline {self._path} {copy.how_it_is()}, and copy "
-                    f"{part.twin.value} {twin.how_it_is()}. Nobody is left to take over: what the "
-                    "pair had given and not delivered may be lost. All processes were stopped. If "
-                    "the directories of the copies are whole, nothing is lost: start it again, "
-                    "and they go on from their checkpoints. If not, restore the last snapshot: "
+                    f"{part.twin.value} {twin.how_it_is()}. All processes were stopped: no copy is "
+                    "left to take over, and output that was not delivered may be lost. If the "
+                    "directories of the copies are whole, nothing is lost: start it again, and the "
+                    "copies go on from their checkpoints. If not, restore the last snapshot: "
                     f"streamproof snapshot list {self._path}"
                 )
         self._start_again(copy, what)
