@@ -241,6 +241,9 @@ IN_METHODS = {
     "a moment": "from datetime import datetime; return s.n < datetime.now().year // 1000 + 7",
     "a neighbour": "import NB; return s.n < NB.clock()",
     "a function of a neighbour": "from NB import clock; return s.n < clock()",
+    "a module of a package": "import NB.clocks; return s.n < NB.clocks.clock()",
+    "a module by another name": "import NB.clocks as x; return s.n < x.clock()",
+    "a module from a package": "from NB import clocks; return s.n < clocks.clock()",
     "a clock by a text": "import importlib; return s.n < importlib.import_module('time').time()",
     "a clock by a hidden text": (
         "import importlib; return s.n < importlib.import_module(''.join(['ti', 'me'])).time()"
@@ -253,7 +256,9 @@ def test_a_clock_that_a_method_imports_is_refused(
     tmp_path: Path, way: str, request: pytest.FixtureRequest
 ) -> None:
     name = f"unseen_in_a_method_{request.node.callspec.id.replace(' ', '_')}"
-    (tmp_path / f"{name}.py").write_text(CLOCK, encoding="utf-8")
+    (tmp_path / name).mkdir()
+    for file in ("__init__.py", "clocks.py"):
+        (tmp_path / name / file).write_text(CLOCK, encoding="utf-8")
     model = MODEL.replace("return s.n < LIMIT[0]", way.replace("NB", name))
     with pytest.raises(ImpureModel, match="when it is asked again"):
         checked(tmp_path, "", model)
