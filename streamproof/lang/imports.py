@@ -74,6 +74,4 @@ def _module(name: str, level: int, names: Mapping[str, Any]) -> ModuleType | Non
 
 def _attribute(source: ModuleType | None, name: str) -> Any:
     found = getattr(source, name, None)
-    if found is None and source is not None:
-        return sys.modules.get(f"{source.__name__}.{name}")
-    return found
+    return _module(f"{source.__name__}.{name}", 0, {}) if source and found is None else found
