@@ -39,8 +39,8 @@ def check_key(query: Query, inputs: Mapping[str, pa.Schema]) -> None:
         raise WrongWiring(
             f"query {query.name!r} has standby={query.standby!r}, and its inputs have {key!r} in "
             f"unlike types: {told}. Nothing was started: equal keys of two types are in two "
-            "partitions, so their rows would not meet, and matches would be lost. Declare one, the "
-            f'wider one, in the schema of each input: "{key} TYPE", and cast what is appended. '
+            "partitions, so their rows would not meet, and matches would be lost. Declare one type, "
+            f'the wider one, in the schema of each input: "{key} TYPE", and cast what is appended. '
             "Where a channel is there already, let a query copy it into another one with "
             f'F.col("{key}").cast("TYPE")'
         )
