@@ -268,22 +268,17 @@ class _Loading:
 
     def _call_acts(self, node: ast.Call) -> bool:
         called = value_named(node.func, self.module)
-        is_of_a_constant = isinstance(node.func, ast.Attribute) and isinstance(
-            node.func.value, ast.Constant
-        )
-        if called is None and not is_of_a_constant:
+        name = getattr(node.func, "attr", getattr(called, "__name__", ""))
+        if self._runs_code(called) or name in REFLECTIVE:
             return True
-        if self._runs_code(called) or getattr(called, "__name__", "") in REFLECTIVE:
-            return True
-        if isinstance(node.func, ast.Attribute) and not is_of_a_constant:
+        if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Constant):
             owner = value_named(node.func.value, self.module)
-            if type(owner) in _PLAIN and node.func.attr in _ASKING:
+            if type(owner) in _PLAIN and name in _ASKING:
                 return False
             if not isinstance(owner, ModuleType | type):
                 return True  # a method may change its object
         given = (*node.args, *(word.value for word in node.keywords))
-        parts = [part for argument in given for part in ast.walk(argument)]
-        return any(isinstance(part, ast.Lambda) or self._names_users(part) for part in parts)
+        return any(isinstance(part, ast.Lambda) for word in given for part in ast.walk(word))
 
     def _runs_code(self, value: Any) -> bool:
         """Return whether a value is a user's function, class or object, or keeps one."""

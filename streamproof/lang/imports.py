@@ -56,7 +56,7 @@ def imported_in(code: CodeType, names: Mapping[str, Any]) -> Imported:
                 brought = top
                 found.values[part.offset] = (source, top)
             case "IMPORT_FROM":
-                brought = _attribute(source, part.argval)
+                brought = _attribute(source if is_from else brought, part.argval)
                 found.values[part.offset] = (brought,)
             case name if name in _BINDS and brought is not None:
                 found.local[part.argval] = brought

@@ -44,6 +44,10 @@ HARMLESS = {
     "a name of the same": f"{FILL}LIMIT = [9]\nother = fill\nA, B = fill, other\n",
     "a clock of a class that is not used": f"{FILL}class Timer:\n    def __enter__(self):\n"
     "        fill()\nLIMIT = [9]\n",
+    "a command of a library": f"{FILL}import typer\napp = typer.Typer()\n@app.command()\n"
+    "def bench():\n    fill()\nLIMIT = [9]\n",
+    "a module by its text": f"{FILL}import importlib\nM = importlib.import_module('math')\n"
+    "LIMIT = [M.floor(9.5)]\n",
     "a lambda that is kept": f"{FILL}LIMIT = [9]\nHELD = lambda: fill()\n",
     "what is made plainly": "LIMIT = sorted([9, 10])\nTEXT = ', '.join(map(str, LIMIT))\n",
 }

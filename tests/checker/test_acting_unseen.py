@@ -82,6 +82,11 @@ BY_LIBRARIES = {
     "a table of functions": "T = [fill]\nX = list(map(T[0], [1]))",
     "arguments in a list": "f = [fill, [1]]\nX = list(map(*f))",
     "arguments by name": "f = {'key': fill}\nX = sorted([1], **f)",
+    "a lambda that is replaced": "def other(): ...\nT = [lambda *_: fill()]\n"
+    "X = list(map(T[0], [1]))\nT[0] = other",
+    "a lambda that is given": "X = list(map(lambda _: fill(), [1]))",
+    "a lambda that is given in a list": "X = list(map(*[lambda _: fill(), [1]]))",
+    "a lambda that is given by name": "X = sorted([1], key=lambda _: fill())",
     "a partial call": "from functools import partial\ng = partial(fill)\nX = sorted([1], key=g)",
     "a call that decorates": "import operator\n@operator.call\ndef f():\n    fill()",
     "a decorator in a table": "T = [lambda f: f()]\n@T[0]\ndef f():\n    fill()",
@@ -232,6 +237,14 @@ def test_a_clock_of_a_neighbour_is_refused_wherever_it_is_imported(
     (tmp_path / f"{name}.py").write_text(f"{CLOCK}LIMIT = [clock()]\n", encoding="utf-8")
     with pytest.raises(ImpureModel, match="the model is made of it"):
         checked(tmp_path, way.replace("NB", name))
+
+
+def test_a_clock_behind_a_name_that_a_neighbour_makes_up_is_refused(tmp_path: Path) -> None:
+    made_up = f"{CLOCK}def __getattr__(name):\n    if name != 'LIMIT':\n"
+    made_up += "        raise AttributeError(name)\n    return [clock()]\n"
+    (tmp_path / "unseen_made_up.py").write_text(made_up, encoding="utf-8")
+    with pytest.raises(ImpureModel, match="the model is made of it"):
+        checked(tmp_path, "import unseen_made_up\nLIMIT = unseen_made_up.LIMIT\n")
 
 
 IN_METHODS = {

@@ -38,9 +38,9 @@ def check_key(query: Query, inputs: Mapping[str, pa.Schema]) -> None:
         told = ", ".join(f"{kind} in {name!r}" for name, kind in types.items())
         raise WrongWiring(
             f"query {query.name!r} has standby={query.standby!r}, and its inputs have {key!r} in "
-            f"unlike types: {told}. Nothing was started: equal keys of two types are in two "
-            "partitions, so their rows would not meet, and matches would be lost. Declare one type, "
-            f'the wider one, in the schema of each input: "{key} TYPE", and cast what is appended. '
+            f"unlike types: {told}. Nothing was started: equal keys of two types are in "
+            "two partitions, so their rows do not meet, and matches would be lost. Declare one "
+            f'type, the wider one, in the schema of each input: "{key} TYPE", and cast new rows. '
             "Where a channel is there already, let a query copy it into another one with "
             f'F.col("{key}").cast("TYPE")'
         )
