@@ -28,6 +28,7 @@ def run_fresh(
         if mutated is None:
             return Outcome.NONE_RUN
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0"]
+        options += ["-W", "ignore::SyntaxWarning"]  # such as of `is` beside a text
         options += ["--tb=line", "-o", "addopts=--import-mode=importlib", "-m", "not slow"]
         command = [sys.executable, "-m", "pytest", *options, *tests]
         limit = int(cpu_seconds)
