@@ -46,6 +46,8 @@ HARMLESS = {
     "        fill()\nLIMIT = [9]\n",
     "a command of a library": f"{FILL}import typer\napp = typer.Typer()\n@app.command()\n"
     "def bench():\n    fill()\nLIMIT = [9]\n",
+    "a mark of pytest": f"{FILL}import pytest\n@pytest.mark.skip(reason='not now')\n"
+    "def bench():\n    fill()\nLIMIT = [9]\n",
     "a module by its text": f"{FILL}import importlib\nM = importlib.import_module('math')\n"
     "LIMIT = [M.floor(9.5)]\n",
     "a lambda that is kept": f"{FILL}LIMIT = [9]\nHELD = lambda: fill()\n",
