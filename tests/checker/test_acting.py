@@ -79,3 +79,9 @@ def test_a_clock_in_a_neighbour_is_refused(
     used = f"import {name}\n{name}.fill()\n" if neighbour == FILL else ""
     with pytest.raises(ImpureModel, match="uses time, and the model is made of it"):
         checked(tmp_path, f"{used}from {name} import LIMIT\n")
+
+
+def test_a_clock_of_a_neighbour_that_nobody_asks_is_not_refused(tmp_path: Path) -> None:
+    (tmp_path / "acting_unasked.py").write_text(CLOCK, encoding="utf-8")
+    ahead = "from acting_unasked import clock\nLIMIT = [9]\n"
+    assert checked(tmp_path, ahead) is Status.EXHAUSTED
