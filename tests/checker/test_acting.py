@@ -46,6 +46,8 @@ HARMLESS = {
     "        fill()\nLIMIT = [9]\n",
     "a command of a library": f"{FILL}import typer\napp = typer.Typer()\n@app.command()\n"
     "def bench():\n    fill()\nLIMIT = [9]\n",
+    "a mark of pytest": f"{FILL}import pytest\n@pytest.mark.skip(reason='not now')\n"
+    "def bench():\n    fill()\nLIMIT = [9]\n",
     "a module by its text": f"{FILL}import importlib\nM = importlib.import_module('math')\n"
     "LIMIT = [M.floor(9.5)]\n",
     "a lambda that is kept": f"{FILL}LIMIT = [9]\nHELD = lambda: fill()\n",
@@ -77,3 +79,9 @@ def test_a_clock_in_a_neighbour_is_refused(
     used = f"import {name}\n{name}.fill()\n" if neighbour == FILL else ""
     with pytest.raises(ImpureModel, match="uses time, and the model is made of it"):
         checked(tmp_path, f"{used}from {name} import LIMIT\n")
+
+
+def test_a_clock_of_a_neighbour_that_nobody_asks_is_not_refused(tmp_path: Path) -> None:
+    (tmp_path / "acting_unasked.py").write_text(CLOCK, encoding="utf-8")
+    ahead = "from acting_unasked import clock\nLIMIT = [9]\n"
+    assert checked(tmp_path, ahead) is Status.EXHAUSTED

@@ -221,6 +221,9 @@ BY_IMPORTS = {  # how the limit of a neighbour, which is of a clock, comes into 
     "a module in a function": "def get():\n    import NB\n    return NB.LIMIT\nLIMIT = get()\n",
     "in a class": "class P:\n    from NB import LIMIT\nLIMIT = P.LIMIT\n",
     "in a guard": "try:\n    from NB import LIMIT\nexcept ImportError: ...\n",
+    "under a name that is gone": (
+        "from NB import clock as f\nLIMIT = []\nx = [LIMIT]\nx[0].append(f())\nf = 1\n"
+    ),
     "by a text": "import importlib\nLIMIT = importlib.import_module('NB').LIMIT\n",
     "by a text and another name": (
         "from importlib import import_module as load\nLIMIT = load('NB').LIMIT\n"

@@ -66,6 +66,7 @@ GROUPS = (
         "loaded",
         ("lang/acting.py", "lang/imports.py", "lang/reflective.py"),
         (
+            "lang/test_imports.py",
             "checker/test_acting_unseen.py",
             "checker/test_acting.py",
             "checker/test_pure_ways.py",
