@@ -30,6 +30,7 @@ class Translator:
         self._known: dict[tuple[int, tuple[Term, ...]], Term] = {}
         self._known_after: dict[tuple[int, tuple[Term, ...]], Term] = {}
         self._free: dict[int, tuple[tuple[Var, ...], bool]] = {}
+        self._kept: list[Expr] = []  # an address is given again once its object is gone
 
     def take_step(self, changed: Mapping[Place, Term]) -> None:
         """Return the later state of a step, by its differences."""
@@ -141,6 +142,7 @@ class Translator:
     def _free_in(self, expr: Expr) -> tuple[tuple[Var, ...], bool]:
         """List an expression's free variables, and say whether it reads the later state."""
         if id(expr) not in self._free:
+            self._kept.append(expr)
             self._free[id(expr)] = self._find_free(expr)
         return self._free[id(expr)]
 
