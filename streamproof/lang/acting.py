@@ -27,7 +27,13 @@ from streamproof.lang.decorators import is_known_decorator
 from streamproof.lang.origin import is_of_tools
 from streamproof.lang.reached import kept_in
 from streamproof.lang.reflective import REFLECTIVE, imported_by_text
-from streamproof.lang.statements import Definition, classes_of, runs_in, statements_of
+from streamproof.lang.statements import (
+    Definition,
+    classes_of,
+    run_in_definition,
+    runs_in,
+    statements_of,
+)
 from streamproof.lang.text import parsed
 
 IsOwn: TypeAlias = Callable[[ModuleType], bool]
@@ -119,6 +125,7 @@ class _Loading:
         self, body: list[ast.stmt], *, in_class: bool = False
     ) -> Iterator[ast.stmt | ast.expr]:
         """List what acts in a block."""
+        used = _loaded_in(body) if in_class else None
         guards: set[int] = set()  # one is that of several statements
         for run in runs_in(body):
             for guard in run.guards:
@@ -126,7 +133,7 @@ class _Loading:
                     guards.add(id(guard))
                     yield from self._parts(guard)
             if isinstance(run.node, Definition):
-                yield from self._of_definition(run.node, _loaded_in(body) if in_class else None)
+                yield from self._of_definition(run.node, used)
             elif isinstance(run.node, ast.Import | ast.ImportFrom):
                 yield from (run.node,) if in_class else ()
             else:
@@ -155,8 +162,8 @@ class _Loading:
             return
         given = node.args
         arguments = (*given.posonlyargs, *given.args, *given.kwonlyargs)
-        for default in (*given.defaults, *given.kw_defaults):
-            yield from self._parts(default) if default is not None else ()
+        for default in run_in_definition(node):
+            yield from self._parts(default)
         for annotation in (*(part.annotation for part in arguments), node.returns):
             yield from self._parts(annotation, names=False) if annotation is not None else ()
 
@@ -324,7 +331,7 @@ def _kept_by(node: ast.expr) -> list[ast.expr]:
 def _loaded_in(body: list[ast.stmt]) -> set[str]:
     """Name what the statements of a class use themselves, as it is made."""
     heads = (
-        (*node.decorator_list, *getattr(getattr(node, "args", None), "defaults", ()))
+        (*node.decorator_list, *run_in_definition(node))
         if isinstance(node, Definition)
         else (node,)
         for node in (run.node for run in runs_in(body))

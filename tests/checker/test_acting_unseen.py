@@ -110,6 +110,8 @@ BY_OTHER_NAMES = {
     "a function of a class": "class P:\n    def f():\n        fill()\n    f()",
     "another name in a class": "class P:\n    f = fill\n    f()",
     "a default value in a class": "class P:\n    def f():\n        fill()\n    def g(x=f()): ...",
+    "a default value by name in a class": "class P:\n    def f():\n        fill()\n"
+    "    def g(*, x=f()): ...",
     "a decorator of a class": "class P:\n    def f(g):\n        fill()\n    @f\n    def h(): ...",
     "a class that is deleted": "class O:\n    def go(self):\n        fill()\nO().go()\ndel O",
     "an operator that is set": "class B: ...\nB.__or__ = lambda a, b: fill()\nX = B() | 1",
