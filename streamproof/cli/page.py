@@ -17,7 +17,7 @@ import streamproof
 from streamproof.checker.check import CheckReport
 from streamproof.checker.counterexample import replay
 from streamproof.checker.mutation import Fate, MutantResult
-from streamproof.cli.render import COLOURS, fate_colour, so_on
+from streamproof.cli.render import COLOURS, fate_colour
 from streamproof.cli.report import Row, explored_rows, mutants_row, proof_row, traced_row
 from streamproof.diagrams.draw import drawing_of
 from streamproof.diagrams.spacetime import svg_in_page
@@ -225,7 +225,7 @@ def _run(file: str, model: Model[Any], broken: Refuted, again: tuple[str, ...]) 
     trace = broken.trace
     outcome = f"{broken.broken} is broken"
     if trace.repeats is not None:
-        outcome += f"; {so_on(trace.repeats, len(trace))}"
+        outcome += f"; {trace.continuation}"
     drawing = drawing_of(file, model, replay(model, trace.key), outcome)
     title = f"The run, step by step, until {broken.broken} is broken"
     return ShownRun(svg_in_page(drawing, title), f"streamproof {shlex.join(again)}")

@@ -131,29 +131,7 @@ def number_text(count: int) -> str:
 
 def print_trace(out: Console, trace: Trace) -> None:
     """Print a run: the first state whole, then what each step changes."""
-    lines = ["  start"]
-    lines += [
-        f"      {name} = {value}" if name else f"      {value}" for name, value in trace.start
-    ]
-    for number, step in enumerate(trace.steps, start=1):
-        lines.append(f"  {number}. {step.action}")
-        lines += [f"      {change}" for change in step.changes]
-        if step.broken_claim is not None:
-            lines.append(f"      a claim fails: {step.broken_claim}")
-        elif not step.changes:
-            lines.append("      changes nothing")
-    if trace.repeats is not None:
-        lines.append(f"  {so_on(trace.repeats, len(trace))}")
-    out.print(Text("\n".join(lines)), soft_wrap=True)
-
-
-def so_on(repeats: int, steps: int) -> str:
-    """Return how an infinite run goes on behind its last step."""
-    if repeats == 0:
-        return "and there it stays: what is possible there is owed nothing"
-    if repeats == 1:
-        return f"and so on: step {steps} is repeated forever"
-    return f"and so on: steps {steps - repeats + 1} to {steps} are repeated forever"
+    out.print(Text("\n".join(trace.lines())), soft_wrap=True)
 
 
 @contextmanager

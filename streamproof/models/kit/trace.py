@@ -82,6 +82,36 @@ class Trace:
         """Count the steps."""
         return len(self.steps)
 
+    def lines(self) -> Iterator[str]:
+        """List the lines that show the run: the first state whole, then what each step changes."""
+        yield "  start"
+        yield from (
+            f"      {name} = {value}" if name else f"      {value}" for name, value in self.start
+        )
+        for number, step in enumerate(self.steps, start=1):
+            yield f"  {number}. {step.action}"
+            yield from (f"      {change}" for change in step.changes)
+            if step.broken_claim is not None:
+                yield f"      a claim fails: {step.broken_claim}"
+            elif not step.changes:
+                yield "      changes nothing"
+        if self.repeats is not None:
+            yield f"  {self.continuation}"
+
+    @property
+    def continuation(self) -> str:
+        """How an infinite run goes on behind its last step; empty for a finite one."""
+        match self.repeats:
+            case None:
+                return ""
+            case 0:
+                return "and there it stays: what is possible there is owed nothing"
+            case 1:
+                return f"and so on: step {len(self)} is repeated forever"
+            case repeats:
+                first = len(self) - repeats + 1
+                return f"and so on: steps {first} to {len(self)} are repeated forever"
+
     def to_json(self) -> dict[str, Any]:
         """Return the trace as JSON."""
         steps = [step.to_json() for step in self.steps]

@@ -1,0 +1,138 @@
+"""The states of a model in which a system may be, and what the model allows there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from streamproof.checker.properties import Broken, Properties
+from streamproof.lang import StreamproofError
+from streamproof.lang.model import Call, Model, Move
+from streamproof.models.kit.verdict import CLAIMS
+
+S = TypeVar("S")
+
+POSSIBLE_MAX = 10_000
+"""States that may explain a run at once. Beyond them a test would only wait."""
+
+
+class PropertyBroken(StreamproofError, AssertionError):
+    """The model allows a run that breaks a property of its own."""
+
+
+class TooManyExplanations(StreamproofError, RuntimeError):
+    """More states explain a run than are followed, so nothing is known."""
+
+
+@dataclass(frozen=True)
+class Oracle(Generic[S]):
+    """A model whose steps are followed.
+
+    Attributes
+    ----------
+    unseen : names of actions that a system takes by itself
+    properties : what is asked of each state and step on the way; None asks nothing
+    """
+
+    model: Model[S]
+    unseen: tuple[str, ...] = ()
+    properties: Properties[S] | None = None
+
+    def begin(self, states: Iterable[S]) -> Possible[S]:
+        """Begin in one of some initial states.
+
+        Raises
+        ------
+        PropertyBroken, TooManyExplanations : as `Possible.after` does
+        """
+        found = tuple(dict.fromkeys(states))
+        for state in found:
+            self._ask(state)
+        return self.settled(found)
+
+    def settled(self, states: Sequence[S]) -> Possible[S]:
+        """Add the states to which unseen steps lead."""
+        found = dict.fromkeys(states)
+        waiting = list(found) if self.unseen else []
+        while waiting:
+            for move in self.moves(waiting.pop()):
+                if move.call.name in self.unseen and move.target not in found:
+                    found[move.target] = None  # type: ignore[index] # a claim that fails was told
+                    waiting.append(move.target)  # type: ignore[arg-type]
+            if len(found) > POSSIBLE_MAX:
+                raise TooManyExplanations(
+                    f"more than {POSSIBLE_MAX:,} states of {type(self.model).__name__} explain the "
+                    "run, so following them would take too long. Choose a smaller size, or let the "
+                    "adapter see more of the system: write `observe` and `expected`"
+                )
+        return Possible(self, tuple(found))
+
+    def moves(self, state: S) -> Iterator[Move[S]]:
+        """List the steps that a state allows, each without a fault of the model.
+
+        Raises
+        ------
+        PropertyBroken : if a claim fails in one, or it breaks a property
+        """
+        for move in self.model.moves(state):
+            if move.target is None:
+                self._refuse(Broken(CLAIMS, move.broken_claim or ""), move.call)
+            else:
+                self._ask(move.target, move.call)
+                if self.properties and move.target != state:
+                    for broken in self.properties.broken_by(state, move.target):
+                        self._refuse(broken, move.call)
+            yield move
+
+    def _ask(self, state: S, call: Call | None = None) -> None:
+        for broken in self.properties.broken_in(state) if self.properties else ():
+            self._refuse(broken, call)
+
+    def _refuse(self, broken: Broken, call: Call | None) -> None:
+        where = f"after {call}" if call else "in an initial state"
+        raise PropertyBroken(
+            f"the model is wrong, whatever the system does: {where}, {broken.name} is broken "
+            f"({broken.reason}). A test against it says nothing. Run: streamproof check"
+        )
+
+
+@dataclass(frozen=True)
+class Possible(Generic[S]):
+    """The states that explain what a system was seen to do, with those that unseen steps reach."""
+
+    oracle: Oracle[S]
+    states: tuple[S, ...]
+
+    @cached_property
+    def allowed(self) -> dict[Call, dict[S, S]]:
+        """By each step that some state allows: the states that do, each with the next one."""
+        found: dict[Call, dict[S, S]] = {}
+        for state in self.states:
+            for move in self.oracle.moves(state):
+                found.setdefault(move.call, {})[state] = move.target  # type: ignore[assignment]
+        return found
+
+    def after(self, call: Call) -> Possible[S]:
+        """Follow a step; nothing is possible any more if no state allows it."""
+        return self.oracle.settled(tuple(dict.fromkeys(self.allowed.get(call, {}).values())))
+
+    def after_or_before(self, call: Call) -> Possible[S]:
+        """Follow a step of which it is not known whether it was taken."""
+        return Possible(self.oracle, tuple(dict.fromkeys((*self.states, *self.after(call).states))))
+
+    def refusing(self, call: Call) -> Possible[S]:
+        """Keep the states that do not allow a step."""
+        allowing = self.allowed.get(call, {})
+        return self.oracle.settled(tuple(s for s in self.states if s not in allowing))
+
+    def showing(self, seen: Any, expected: Any) -> Possible[S]:
+        """Keep the states in which a system would look as it does.
+
+        Parameters
+        ----------
+        seen : what was observed
+        expected : gives what would be observed in a state
+        """
+        return Possible(self.oracle, tuple(s for s in self.states if expected(s) == seen))
