@@ -27,7 +27,16 @@ EXPECTED_SHOWN = 5
 
 
 class Unexplained(StreamproofError, AssertionError):
-    """No state of the model explains what the system did; the text has the run, and it as code."""
+    """No state of the model explains what the system did; the text has the run, and it as code.
+
+    Attributes
+    ----------
+    run : what the system was asked for, as text; the last step is not explained
+    """
+
+    def __init__(self, message: str, run: Sequence[str]) -> None:
+        super().__init__(message)
+        self.run = tuple(run)
 
 
 class UnknownRun(StreamproofError, LookupError):
@@ -90,13 +99,18 @@ class Follower:
 
     def askable(self) -> dict[str, list[str]]:
         """List what may be asked for now: by an action's name, with its arguments as text."""
-        anyway, found = self.fit.adapter.also_impossible, dict[str, list[str]]()
+        found: dict[str, list[str]] = {}
         for text, call in self.calls.items():
-            if call.name in anyway or (
-                call.name in self.fit.asked and call in self.possible.allowed
-            ):
+            if self.may_ask(text):
                 found.setdefault(call.name, []).append(text)
         return found
+
+    def may_ask(self, text: str) -> bool:
+        """Return whether an action may be asked for now."""
+        call = self.calls[text]
+        if call.name in self.fit.adapter.also_impossible:
+            return True
+        return call.name in self.fit.asked and call in self.possible.allowed
 
     def ask(self, text: str) -> None:
         """Have the system carry out an action, given with its arguments as text, and follow it.
@@ -162,10 +176,16 @@ class Follower:
             return tuple(map(str, changes(before.states[0], after[0]))) or ("changes nothing",)
         return (f"{len(after):,} states explain the run so far",)
 
-    def _fail(self, reason: str) -> NoReturn:
-        raise Unexplained("\n".join([f"{reason}. The run:", *self._run(), "", *self._code()]))
+    @property
+    def run(self) -> list[str]:
+        """What the system was asked for so far."""
+        return [str(step.call) for step in self.told]
 
-    def _run(self) -> list[str]:
+    def _fail(self, reason: str) -> NoReturn:
+        lines = [f"{reason}. The run:", *self._told(), "", *self._code()]
+        raise Unexplained("\n".join(lines), self.run)
+
+    def _told(self) -> list[str]:
         lines = ["  start"]
         if self.fit.chooses_start or len(self.starts) == 1:
             named = fields_of(self.starts[self.start])
@@ -194,7 +214,7 @@ class Follower:
             "",
             f"    def test_{self.told[-1].call.name if self.told else 'start'}() -> None:",
             "        run = [",
-            *(f"            {str(step.call)!r}," for step in self.told),
+            *(f"            {call!r}," for call in self.run),
             "        ]",
             f"        replay({called})",
         ]
@@ -235,9 +255,14 @@ def replay(  # noqa: PLR0913 - all that can be asked, by name
                 f"taken. It has {', '.join(list(known)[:8])}{' and more' if len(known) > 8 else ''}"
             )
     try:
-        follower.begin(start)
-        for text in run:
-            follower.ask(text)
+        follow(follower, start, run)
     finally:
         if follower.adapter is not None:
             follower.adapter.close()
+
+
+def follow(follower: Follower, start: int, run: Sequence[str]) -> None:
+    """Have a system take the steps of a run, from the initial state of an index."""
+    follower.begin(start)
+    for text in run:
+        follower.ask(text)

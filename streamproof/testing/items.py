@@ -132,7 +132,7 @@ class Searched:
 class _Item(pytest.Item):
     """A test whose failure is told by its text alone."""
 
-    def repr_failure(  # type: ignore[override] # the styles are pytest's own affair
+    def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], *style: Any, **styles: Any
     ) -> Any:
         """Show the reason and the run; where streamproof failed itself, where it did."""

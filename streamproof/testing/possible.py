@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from streamproof.checker.properties import Broken, Properties
 from streamproof.lang import StreamproofError
@@ -49,7 +49,7 @@ class Oracle(Generic[S]):
         """
         found = tuple(dict.fromkeys(states))
         for state in found:
-            self._ask(state)
+            self._ask(state, "in an initial state")
         return self.settled(found)
 
     def settled(self, states: Sequence[S]) -> Possible[S]:
@@ -57,10 +57,13 @@ class Oracle(Generic[S]):
         found = dict.fromkeys(states)
         waiting = list(found) if self.unseen else []
         while waiting:
-            for move in self.moves(waiting.pop()):
-                if move.call.name in self.unseen and move.target not in found:
-                    found[move.target] = None  # type: ignore[index] # a claim that fails was told
-                    waiting.append(move.target)  # type: ignore[arg-type]
+            state = waiting.pop()
+            for move in self.model.moves(state):
+                if move.call.name in self.unseen:
+                    target = self.taken(state, move)
+                    if target not in found:
+                        found[target] = None
+                        waiting.append(target)
             if len(found) > POSSIBLE_MAX:
                 raise TooManyExplanations(
                     f"more than {POSSIBLE_MAX:,} states of {type(self.model).__name__} explain the "
@@ -69,29 +72,26 @@ class Oracle(Generic[S]):
                 )
         return Possible(self, tuple(found))
 
-    def moves(self, state: S) -> Iterator[Move[S]]:
-        """List the steps that a state allows, each without a fault of the model.
+    def taken(self, state: S, move: Move[S]) -> S:
+        """Take a step, and ask the model's own properties about it.
 
         Raises
         ------
-        PropertyBroken : if a claim fails in one, or it breaks a property
+        PropertyBroken : if a claim fails in it, or it breaks a property
         """
-        for move in self.model.moves(state):
-            if move.target is None:
-                self._refuse(Broken(CLAIMS, move.broken_claim or ""), move.call)
-            else:
-                self._ask(move.target, move.call)
-                if self.properties and move.target != state:
-                    for broken in self.properties.broken_by(state, move.target):
-                        self._refuse(broken, move.call)
-            yield move
+        if move.target is None:
+            self._refuse(Broken(CLAIMS, move.broken_claim or ""), f"in {move.call}")
+        self._ask(move.target, f"after {move.call}")
+        if self.properties and move.target != state:
+            for broken in self.properties.broken_by(state, move.target):
+                self._refuse(broken, f"by {move.call}")
+        return move.target
 
-    def _ask(self, state: S, call: Call | None = None) -> None:
+    def _ask(self, state: S, where: str) -> None:
         for broken in self.properties.broken_in(state) if self.properties else ():
-            self._refuse(broken, call)
+            self._refuse(broken, where)
 
-    def _refuse(self, broken: Broken, call: Call | None) -> None:
-        where = f"after {call}" if call else "in an initial state"
+    def _refuse(self, broken: Broken, where: str) -> NoReturn:
         raise PropertyBroken(
             f"the model is wrong, whatever the system does: {where}, {broken.name} is broken "
             f"({broken.reason}). A test against it says nothing. Run: streamproof check"
@@ -106,17 +106,24 @@ class Possible(Generic[S]):
     states: tuple[S, ...]
 
     @cached_property
-    def allowed(self) -> dict[Call, dict[S, S]]:
-        """By each step that some state allows: the states that do, each with the next one."""
-        found: dict[Call, dict[S, S]] = {}
+    def allowed(self) -> dict[Call, dict[S, Move[S]]]:
+        """By each step that some state allows: the states that do."""
+        found: dict[Call, dict[S, Move[S]]] = {}
         for state in self.states:
-            for move in self.oracle.moves(state):
-                found.setdefault(move.call, {})[state] = move.target  # type: ignore[assignment]
+            for move in self.oracle.model.moves(state):
+                found.setdefault(move.call, {})[state] = move
         return found
 
     def after(self, call: Call) -> Possible[S]:
-        """Follow a step; nothing is possible any more if no state allows it."""
-        return self.oracle.settled(tuple(dict.fromkeys(self.allowed.get(call, {}).values())))
+        """Follow a step; nothing is possible any more if no state allows it.
+
+        Raises
+        ------
+        PropertyBroken : if it breaks a property of the model
+        TooManyExplanations : if unseen steps lead to too many states
+        """
+        taken = (self.oracle.taken(*step) for step in self.allowed.get(call, {}).items())
+        return self.oracle.settled(tuple(dict.fromkeys(taken)))
 
     def after_or_before(self, call: Call) -> Possible[S]:
         """Follow a step of which it is not known whether it was taken."""

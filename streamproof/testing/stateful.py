@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
+from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from streamproof.lang.model import Model
 from streamproof.testing.adapter import Adapter, Fitted, fitted
 from streamproof.testing.assertions import Size, sized
-from streamproof.testing.follow import Follower
+from streamproof.testing.follow import Follower, Unexplained
+from streamproof.testing.shorten import shortened
 
 
 @st.composite
@@ -47,8 +50,31 @@ class ModelMachine(RuleBasedStateMachine):
     @rule(call=st.runner().flatmap(_calls))
     def step(self, call: str) -> None:
         """Have the system carry out an action, and look for the states that explain it."""
-        if call:
+        if not call:
+            return
+        try:
             self.follower.ask(call)
+        except Unexplained as failure:
+            if current_build_context().is_final:  # shown to the user, unless it can be shortened
+                shorter = shortened(failure, self._failure_of)
+                failure.args, failure.run = shorter.args, shorter.run
+            raise
+
+    def _failure_of(self, run: Sequence[str]) -> Unexplained | None:
+        """Have another system take a run, and return its failure; None if there is none."""
+        other = Follower(self.model, self.size, self.fit, properties=self.properties)
+        try:
+            other.begin(self.follower.start)
+            for call in run:
+                if not other.may_ask(call):
+                    return None
+                other.ask(call)
+        except Unexplained as failure:
+            return failure
+        finally:
+            if other.adapter is not None:
+                other.adapter.close()
+        return None
 
     @property
     def start_max(self) -> int:
