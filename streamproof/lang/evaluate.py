@@ -46,6 +46,8 @@ class World:
     def read(self, variable: str, keys: tuple[Any, ...]) -> Any:
         """Look a flattened variable up: ``recorders.closed`` at (p, k, c)."""
         first, *rest = variable.split(".")
+        if first not in self.roots:  # the state is a map of records, and has no name
+            first, rest = "", [first, *rest]
         value = self.roots[first]
         value, keys = _index(value, keys)
         for name in rest:
@@ -65,8 +67,14 @@ def world(model: Any, state: Any, **others: Any) -> World:
     """Gather a model's domains and constants, a state's variables, and other named records."""
     fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
     domains = {value.name: value for value in fields.values() if isinstance(value, Domain)}
-    variables = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
-    return World(domains, {**fields, **variables, **others})
+    return World(domains, {**fields, **values_of(state), **others})
+
+
+def values_of(state: Any) -> dict[str, Any]:
+    """Return a state's variables by name; a state that is no record is one without a name."""
+    if not dataclasses.is_dataclass(state):
+        return {"": state}
+    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
 
 
 def evaluate(expr: Expr, world: World, bound: Mapping[Var, Any]) -> Any:

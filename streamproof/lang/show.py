@@ -21,7 +21,7 @@ def show(expr: Expr, outer: int = 0) -> str:
         case Var(name, _):
             return name
         case Read(variable, keys, _):
-            return variable + (f"[{', '.join(map(show, keys))}]" if keys else "")
+            return _named(variable) + (f"[{', '.join(map(show, keys))}]" if keys else "")
         case Quantified(kind, variables, body, _):
             bound = ", ".join(f"{variable.name}: {variable.sort}" for variable in variables)
             return f"{kind}({bound}: {show(body)})"
@@ -74,15 +74,21 @@ def show_update(update: Update) -> str:
         condition, then, otherwise = value.arguments
         if otherwise == Read(update.variable, update.keys, value.sort):
             pinned = f"{show(then)} where {show(condition)}"
-            return f"{update.variable}[{', '.join(k.name for k in keys)}] := {pinned}"
-    left = f"{update.variable}[{', '.join(k.name for k in keys)}]" if keys else update.variable
+            return f"{_named(update.variable)}[{', '.join(k.name for k in keys)}] := {pinned}"
+    name = _named(update.variable)
+    left = f"{name}[{', '.join(k.name for k in keys)}]" if keys else name
     return f"{left} := {show(value)}"
 
 
 def show_variable(variable: Variable) -> str:
     """Print a variable's declaration."""
     keys = f"[{', '.join(map(str, variable.keys))}]" if variable.keys else ""
-    return f"{variable.name}{keys}: {variable.sort}"
+    return f"{_named(variable.name)}{keys}: {variable.sort}"
+
+
+def _named(variable: str) -> str:
+    """Name a variable; a state that is a single value has none."""
+    return variable or "state"
 
 
 def show_transition(transition: TracedTransition) -> str:

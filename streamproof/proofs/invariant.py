@@ -143,6 +143,12 @@ def parameters_taken(function: Callable[..., Any]) -> tuple[Var, ...]:
     """Return what a conjunct or lemma takes beside the model and the state, as variables."""
     hints = typing.get_type_hints(function, include_extras=True)
     names = list(inspect.signature(function).parameters)[2:]
+    if unknown := [name for name in names if name not in hints]:
+        raise WrongDefinition(
+            f"{function.__qualname__} takes {', '.join(unknown)} without an annotation, so it is "
+            "not known of which values it should hold. Write a function with def, and annotate "
+            "each parameter after the model and the state: with an Element class, an Enum, or int"
+        )
     return tuple(Var(name, _scalar(sort_of(hints[name]), name)) for name in names)
 
 
@@ -166,10 +172,8 @@ def across_step(expr: Expr, command: Command) -> Expr:
     updates = {update.variable: update for update in command.updates}
 
     def later(read: Read) -> Expr:
-        prefix = f"{AFTER}."
-        if not read.variable.startswith(prefix):
-            return read
-        return _updated(Read(read.variable.removeprefix(prefix), read.keys, read.sort), updates)
+        root, _, name = read.variable.partition(".")  # a state that is one value has no name
+        return _updated(Read(name, read.keys, read.sort), updates) if root == AFTER else read
 
     return _rewrite(expr, later)
 

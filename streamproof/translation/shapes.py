@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from streamproof.lang.domain import Domain, Element
-from streamproof.lang.evaluate import rebuild
+from streamproof.lang.evaluate import rebuild, values_of
 from streamproof.lang.expr import Expr
 from streamproof.lang.flatten import variables_of
 from streamproof.lang.form import TracedModel, TracedTransition, Variable
@@ -75,7 +75,7 @@ class MethodShape:
     def variables(self) -> tuple[Variable, ...]:
         """The constants, the variables of each state, and the parameters."""
         later = tuple(
-            dataclasses.replace(variable, name=f"{AFTER}.{variable.name}")
+            dataclasses.replace(variable, name=f"{AFTER}.{variable.name}".removesuffix("."))
             for variable in self.traced.variables
         )
         of_states = (*self.traced.variables, *later)[: self.states * len(later)]
@@ -127,10 +127,7 @@ class MethodShape:
         fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
         domains = {value.name: value for value in fields.values() if isinstance(value, Domain)}
         if states:
-            fields |= {
-                field.name: getattr(states[0], field.name)
-                for field in dataclasses.fields(states[0])
-            }
+            fields |= values_of(states[0])
         fields |= dict(zip((AFTER,), states[1:], strict=False))
         names = (name for name, _ in self.parameters)
         bound = dict(zip(names, arguments, strict=True))
