@@ -35,7 +35,6 @@ LONGER_MAX = {
     "docs/explanation/from-tla.md": 14,
     "docs/explanation/performance.md": 8,
     "docs/explanation/trust.md": 14,
-    "docs/glossary.md": 18,
     "docs/how-to/certificate.md": 11,
     "docs/how-to/crashes.md": 16,
     "docs/how-to/forecast.md": 7,
