@@ -34,7 +34,6 @@ LONGER_MAX = {
     "docs/explanation/performance.md": 8,
     "docs/explanation/trust.md": 14,
     "docs/how-to/certificate.md": 11,
-    "docs/how-to/crashes.md": 16,
     "docs/how-to/forecast.md": 7,
     "docs/reference/language.md": 10,
 }
