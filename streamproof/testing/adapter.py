@@ -11,7 +11,7 @@ from streamproof.lang.model import Call, Model, Role
 
 
 class _Answer(Enum):
-    """What an adapter may answer besides None and the steps that happened."""
+    """The answers of an adapter that are neither None nor steps."""
 
     REFUSED = "refused"
     UNKNOWN = "unknown"

@@ -170,8 +170,8 @@ def assert_killed(mutant: Mutant, original: type[Model[Any]] | None = None) -> M
     (result,) = run_mutants([mutant], original_of=lambda _: right, build=at_size)
     if result.fate is not Fate.KILLED:
         raise NotGreen(
-            f"mutant {mutant.name} ({mutant.story}) is not killed by {mutant.killed_by}: it is "
-            f"{result.fate.value}. {result.reason}"
+            f"mutant {mutant.name} ({mutant.story}) was to be killed by {mutant.killed_by}. "
+            f"What became of it: {result.fate.value}, since {result.reason}"
         )
     return result
 

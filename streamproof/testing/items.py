@@ -42,7 +42,7 @@ class FileOfModels(pytest.File):
         module, file = module_of(target), load(target)
         mark = self._mark(module)
         mistakes = {mutant.model_class for mutant in file.mutants}
-        for model in file.all:
+        for model in file.all if hasattr(module, "MODELS") else (file.main,):
             if model not in mistakes:
                 yield ModelClass.from_parent(
                     self, name=model.__name__, model_class=model, mark=mark
@@ -130,7 +130,7 @@ class Searched:
 
 
 class _Item(pytest.Item):
-    """A test whose failure is told by its text alone."""
+    """A test whose failure shows its text alone."""
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], *style: Any, **styles: Any
