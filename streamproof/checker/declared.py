@@ -32,7 +32,7 @@ FindWrong: TypeAlias = Callable[[Any], str | None]
 
 
 def find_wrong_state(model: Model[Any]) -> FindWrong | None:
-    """Build the test of a model's states; None where no sort is told, so that they may be any."""
+    """Build the test of a model's states; None where no sort is declared."""
     try:
         return find_wrong(state_sort_of(type(model)))
     except WrongDefinition:
@@ -88,7 +88,7 @@ def _for_record(cls: type[Any], fields: list[tuple[str, FindWrong]]) -> FindWron
         if type(record) is not cls:
             return _told(record, cls)
         if hides is not None and (hidden := hides(record)):
-            return f" has {', '.join(hidden)} besides its fields, which no == compares"
+            return f" has {', '.join(hidden)} beside its fields, which no == compares"
         for name, get, wrong in parts:
             if found := wrong(get(record)):
                 return f".{name}{found}"

@@ -201,7 +201,7 @@ class _Findings:
         if happened:
             return self._unknown(
                 f"{', '.join(happened)} happened, though the model's ruled_out() has it that this "
-                "size excludes it: so it is not known what the size is meant to be. Mend ruled_out"
+                "size excludes it: so it is not known what the size is meant to be. Fix ruled_out"
             )
         idle = [name for name, count in self.found.firings if not count and name not in ruled_out]
         if idle and not self._searched():

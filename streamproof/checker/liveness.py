@@ -102,7 +102,7 @@ class _Graph:
         return Lasso(Path(self.initial[start], (*before, *steps)), self._cycle(entry, part, fair))
 
     def _fair_parts(self, region: AbstractSet[int], fair: Fair) -> Iterator[AbstractSet[int]]:
-        """List the largest sets of states that a run can visit for ever, fair actions served.
+        """List the largest sets of states that a run can visit forever, fair actions served.
 
         Where strong fairness alone forbids a set, what is left of it without the states that enable
         the actions in question may still be allowed.
@@ -123,7 +123,7 @@ class _Graph:
                     waiting.append({n for n in part if not unfair & self.steps[n].keys()})
 
     def _is_served(self, action: int, part: AbstractSet[int], fair: Fair) -> bool:
-        """Return whether a fair action gets its due if a run visits a set of states for ever."""
+        """Return whether a fair action gets its due if a run visits a set of states forever."""
         if any(self.steps[number].get(action) in part for number in part):
             return True
         can = any if fair[action] is Fairness.STRONG else all

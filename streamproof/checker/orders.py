@@ -278,7 +278,7 @@ def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
 
 
 def truth_of(answer: Any) -> Any:
-    """Return what counts of a property's answer: whether it holds, and not how it is told."""
+    """Return whether a property holds, by its answer, without the reason."""
     if isinstance(answer, Mapping):
         return {name: part is True for name, part in answer.items()}
     if isinstance(answer, tuple):

@@ -82,7 +82,7 @@ def changed_in_place(state: Any) -> ImpureModel:
 def look_at(state: Any, wrong: FindWrong | None) -> None:
     """Refuse a state that no search should meet; `wrong` finds what is not of its declared sort.
 
-    Values of a sort can be kept as they are; where none is told, each part is looked at.
+    Values of a sort can be kept as they are. Where no sort is declared, each part is looked at.
 
     Raises
     ------

@@ -171,7 +171,7 @@ NAMED = (
 """Classes of what C code defines and names."""
 _HOLDING_NOTHING = (
     *NAMED,
-    MethodType,  # which is told by its slots
+    MethodType,  # its slots have its content
     CodeType,
     FrameType,
     TracebackType,

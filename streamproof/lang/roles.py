@@ -39,7 +39,7 @@ class Fairness(Enum):
     """
 
     NONE = "none"
-    """Nothing: it may be postponed for ever, like a crash."""
+    """Nothing: it may be postponed forever, like a crash."""
     WEAK = "weak"
     """It happens if it is enabled without a break."""
     STRONG = "strong"

@@ -166,8 +166,8 @@ def _require_plain_equality(cls: Any) -> None:
     """Refuse a record whose == is not that of all its fields, as the traced form takes it to be."""
     if (base := built_on(cls)) is not None:
         raise WrongDefinition(
-            f"{cls.__name__} is built on {base.__name__}, and holds what that holds besides its "
-            "fields, which no == compares. Let a field hold it"
+            f"{cls.__name__} is built on {base.__name__}, so its objects hold more than their "
+            "fields, and no == compares the rest. Let a field hold it"
         )
     generated = getattr(cls.__eq__, "__code__", None)
     fields, known = dataclasses.fields(cls), _compared(cls)

@@ -129,7 +129,7 @@ def _shown(text: str) -> str:
 
 
 _AT = " at "
-"""What stands in front of an object's number, which is told to nobody."""
+"""The text in front of an object's number. No message shows the number."""
 
 
 def computed_once(cls: type[Any]) -> set[str]:

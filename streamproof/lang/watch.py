@@ -111,7 +111,7 @@ def _enter(frame: FrameType) -> None:
     for error in errors:
         run.doubt_it(error)
     for error, doubt in zip(errors, doubts, strict=True):
-        if not doubt.ends:  # it might go on for ever, as a loop until two values are the same one
+        if not doubt.ends:  # it might run forever, such as a loop until two values are one
             raise error
 
 

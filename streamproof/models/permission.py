@@ -159,7 +159,7 @@ class PermissionModel(Model[State]):
 
     @action(fairness=Fairness.STRONG)
     def give(self, s: State, r: Replica, q: Replica) -> State:
-        """Replica q grants the request of r; none is passed over for ever."""
+        """Replica q grants the request of r; none is passed over forever."""
         return self.carry_out(s, q, self.machine.grant(s.machines[q], r))
 
     @action(fairness=Fairness.WEAK)

@@ -2,11 +2,11 @@
 
 A *lane* leads from one partition's copies to another's. A producer copy feeds the consumer copy of
 its own side, and both sides do the same work, loosely in step: nobody waits for anybody. The tuples
-of a lane are numbered. A consumer acknowledges how many it has to both producers, and *the acks
-cross*: what a producer keeps is what the other side's consumer has not acknowledged. So if that
-one's producer fails, this one can go on in its place, from the first tuple that may be missing, and
-what comes twice is told by its number. Acks to the own side's producer count while it has no twin,
-and before a new twin is folded in [SHB04, sections 3 and 4].
+of a lane are numbered. A consumer acknowledges to both producers how many it has, and *the acks
+cross*: a producer keeps the tuples that the other side's consumer has not acknowledged. So if the
+other side's producer fails, this producer can feed that consumer, from the first tuple that may be
+missing. A tuple that comes twice is recognised by its number. Acks to the own side's producer count
+while it has no twin, and before a new twin is folded in [SHB04, sections 3 and 4].
 
 A failed copy is replaced while the dataflow goes on. Producers begin to *retain* for the new
 consumer copy what they keep for the survivor, and once the survivor has passed all that was not

@@ -159,7 +159,7 @@ class _OwnFunction:
 
     Attributes
     ----------
-    offsets : of its instructions, but for those that nobody is told of
+    offsets : those of its instructions that Python reports to a tracer
     """
 
     code: CodeType
@@ -181,7 +181,7 @@ def _own_function(code: CodeType) -> _OwnFunction | None:
 
 
 _UNSEEN = ("RESUME", "CACHE", "MAKE_CELL", "COPY_FREE_VARS")
-"""Instructions that do nothing which could be seen, and are not always told of."""
+"""Instructions without a visible effect, which Python does not always report to a tracer."""
 _TOLD = ("<module>", "__repr__", "__str__", "__format__", "__del__")
 """Functions that no question asks: the body of a module, texts, what the collector calls."""
 _COMPARES = str(Path(__file__).parent)

@@ -80,7 +80,7 @@ def _comparison(cls: Any) -> Comparison:
     if _untold(again) != _untold(traced):
         raise TracingDisagrees(
             f"{cls.__name__} was traced twice, and the two traced forms differ: a method depends "
-            "on something besides its arguments and the model's fields, such as a counter. Nothing "
+            "on more than its arguments and the model's fields, such as a counter. Nothing "
             "that rests on a traced form would hold. Let methods depend on these alone"
         )
     return Comparison(cls.__name__, model_units(traced), executed)

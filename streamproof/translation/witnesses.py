@@ -144,8 +144,8 @@ class Wish:
 
     Attributes
     ----------
-    plainly, alone : what must hold; the second says as well that nothing else hides it
-    variables : elements that it is about, besides the parameters
+    plainly, alone : what must hold; the second adds that nothing else hides it
+    variables : elements that it is about, other than the parameters
     """
 
     plainly: tuple[Expr, ...]

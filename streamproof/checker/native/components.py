@@ -121,7 +121,7 @@ def components(offsets: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int32
 def judge_parts(
     steps: Steps, states: NDArray[Any], starts: NDArray[Any], kinds: NDArray[Any]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Judge which sets of states a run can visit for ever with every fair action served.
+    """Judge which sets of states a run can visit forever with every fair action served.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def _steps(search: Search, first: NDArray[Any]) -> Steps:
 
 
 def _fair_parts(steps: Steps, region: NDArray[Any], kinds: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """List the largest sets of states that a run can visit for ever, every fair action served.
+    """List the largest sets of states that a run can visit forever, every fair action served.
 
     Where strong fairness alone forbids a set, what is left of it without the states that enable the
     actions in question may still be allowed.

@@ -33,7 +33,7 @@ BUFFER = 1 << 17
 BUFFERS_BYTES = 1 << 28
 """What these may take in all threads together, so that wide states have fewer of them."""
 REPORT_EVERY_SECONDS = 0.05
-"""How often progress is told, and memory looked at."""
+"""How often progress is reported and memory is checked."""
 TEAM_FROM = 1 << 12
 """States to expand from which on threads work side by side: waking one takes as long as 500."""
 STATES_MOST = 2**32 - 2

@@ -2,7 +2,7 @@
 
 What is abstracted away, and why that is sound
 ----------------------------------------------
-* Each stream has one tuple a bucket, then a boundary. Sources keep them for ever, so a link that
+* Each stream has one tuple a bucket, then a boundary. Sources keep them forever, so a link that
   fails only makes the node wait, and one that heals goes on where it stopped. Which replica a
   stream is read from is the business of `subscription`.
 * The link to the client is FIFO and the client only listens, so it hears at once what the node

@@ -14,7 +14,7 @@ What is abstracted away, and why that is sound
 * A replica that crashed gives nothing until it has rebuilt its state, which may never be. What it
   had emitted stable is durable. Of those who read from it, or have asked it, the link fails.
 * `failures` bounds failures of replicas, of links to them, and of their own inputs, since otherwise
-  there is no end. An input may fail for ever; a link that failed can be had again at once.
+  there is no end. An input may fail forever; a link that failed can be had again at once.
 """
 
 from __future__ import annotations

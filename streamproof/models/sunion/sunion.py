@@ -5,7 +5,7 @@ What is abstracted away, and why that is sound
 * All logs are written before anything is read. A log is persistent, so a replica cannot tell
   whether the entry that it reads was written long ago or just now.
 * A boundary stands where a bucket begins. Within a bucket it would promise no more, since a machine
-  is told buckets.
+  receives buckets.
 * Payloads are left out: where a tuple comes out depends on its key alone.
 * An output says which tuples came out, and which of two came first (`output.py`).
 

@@ -6,8 +6,8 @@ at or before the first tuple that is lacking (F2), and the consumer, which takes
 applied exactly the tuples before its next one (F0). All else says that what is fed is fed without a
 gap.
 
-What is true besides, and what nothing here rests on, is in `ALSO_TRUE`: it is proven with the
-invariant by a test. That a producer copy knows whether it is alone (F7) decides whether it begins
+Further true statements are in `ALSO_TRUE`. Nothing here rests on them, and a test proves them with
+the invariant. That a producer copy knows whether it is alone (F7) decides whether it begins
 to feed a lost copy's consumer, which `a_live_consumer_is_fed` says of all copies. That tuples are
 retained only for who is down (F10) follows from the guards of the two actions that retain, and the
 tuples themselves are kept by F4, whoever is down.
@@ -54,7 +54,7 @@ def a_connection_has_no_gap(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> boo
 
 
 def what_was_not_sent_is_kept(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
-    """F3: whoever feeds keeps what it has yet to send."""
+    """F3: a producer copy that feeds keeps the tuples that it has yet to send."""
     outlet = outlet_of(s, x, c, d)
     return implies(outlet.feeds, outlet.begin <= outlet.sent)
 
