@@ -31,7 +31,7 @@ _NO_ASSIGNMENT = "'Map' object does not support item assignment"
 
 
 class BrokenModel(StreamproofError, RuntimeError):
-    """A method of the model failed: a bug of the model, which is never taken for a false guard.
+    """A method of the model failed. This is a bug of the model, and never a false guard.
 
     Attributes
     ----------

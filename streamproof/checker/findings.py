@@ -90,7 +90,7 @@ def safety_findings(model: Model[Any], found: Evidence, premises: Premises) -> t
 
 
 def unless_untried(model: Model[Any], promise: Finding, premises: Premises) -> Finding:
-    """Turn a promise that is kept undetermined if a premise in it was never tried."""
+    """Return a promise's finding; it is UNDETERMINED if a premise in it was never tried."""
     verdict = promise.verdict
     if isinstance(verdict, Exhausted):
         looked_at = f"{verdict.counts.distinct:,} states"

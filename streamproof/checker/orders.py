@@ -144,9 +144,9 @@ def other_orders(value: Any) -> list[Any]:
 
 
 def _taken_apart(value: Any) -> tuple[int, Build | None]:
-    """Return the size of the largest set in a value, and how it is built with sets of a class.
+    """Return the size of the largest set in a value, and a function that rebuilds the value.
 
-    There is no such way if no set has two members, since all orders are one then.
+    There is no such function if no set has two members, since there is one order then.
     """
     match value:
         case frozenset():

@@ -18,11 +18,11 @@ S = TypeVar("S")
 
 
 class UnfitState(StreamproofError, TypeError):
-    """A state by which a search could be misled, for what is wrong with it or is lost with it."""
+    """A state that could mislead a search: it has a wrong value, or equals a different state."""
 
 
 class States(Generic[S]):
-    """Distinct states, whole, of which every one that is given is looked at.
+    """Distinct states, kept whole. Each state is looked at when it is added.
 
     Parameters
     ----------

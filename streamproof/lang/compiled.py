@@ -18,7 +18,7 @@ def is_compiled(cls: type) -> bool:
 
 
 def is_made_by_running(cls: type) -> bool:
-    """Return whether a class was made while Python ran, as those are that are written in Python."""
+    """Return whether a class was made while Python ran, like all that are written in Python."""
     return bool(cls.__flags__ & _HEAP_TYPE)
 
 

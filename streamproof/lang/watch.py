@@ -45,7 +45,7 @@ def watching() -> Iterator[None]:
 
 
 def _resume(profiler: Any) -> None:
-    """Let the profiler of before go on, which may be one written in C, as that of `cProfile`."""
+    """Restore the earlier profiler, which may be written in C, like that of `cProfile`."""
     if profiler is None or callable(profiler):
         sys.setprofile(profiler)
     else:

@@ -1,4 +1,4 @@
-"""Flux: every partition of a dataflow has two copies, and either can do what the other did.
+"""Flux: every partition of a dataflow has two copies, and either can replace the other.
 
 A *lane* leads from one partition's copies to another's. A producer copy feeds the consumer copy of
 its own side, and both sides do the same work, loosely in step: nobody waits for anybody. The tuples
@@ -241,7 +241,7 @@ def on_consumer_failure(producer: Producer[Copy], consumer: Copy) -> ProducerSte
 
 
 def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
-    """Begin to keep for a new consumer copy what is kept for the survivor (`no-retention`)."""
+    """Begin to keep the survivor's tuples for a new consumer copy, too (`no-retention`)."""
     begin = producer.outlets[survivor].begin
     return _with(producer, consumer, replace(producer.outlets[consumer], begin=begin)), ()
 

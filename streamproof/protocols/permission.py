@@ -102,7 +102,7 @@ class Stabilize:
 
 @dataclass(frozen=True, slots=True)
 class SendReleases:
-    """Give all replicas, and this one, their grants back."""
+    """Return all grants: those of the other replicas, and this one's own."""
 
 
 PermissionEffect: TypeAlias = SendRequest[Replica] | SendGrant[Replica] | Stabilize | SendReleases

@@ -87,7 +87,7 @@ def _comparison(cls: Any) -> Comparison:
 
 
 def _untold(traced: TracedModel) -> TracedModel:
-    """Leave out how claims are told: pytest puts values into their text, under new names."""
+    """Leave out the texts of claims: pytest puts values into them, under new names."""
     return replace(traced, claims=tuple(replace(claim, text="") for claim in traced.claims))
 
 

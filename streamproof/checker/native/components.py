@@ -94,7 +94,7 @@ def walk(steps: Steps, begun: NDArray[Any], allowed: NDArray[np.bool_]) -> Walke
 
 
 def rest(steps: Steps, order: NDArray[Any], kinds: NDArray[Any]) -> int:
-    """Return the first state in which no fair action can happen, so that a run may stay there."""
+    """Return the first state where a run may stay, since no fair action can happen."""
     return _rest(steps, order, kinds)
 
 

@@ -287,7 +287,7 @@ class Search:
             self.found = Found(Event.NONE, part.reference(breaking))
 
     def _count_up_to(self, breaking: int, begin: int, fired: NDArray[Any]) -> None:
-        """Count no step behind the one to a state that breaks an invariant, in the only partition.
+        """Count the steps up to the one to a state that breaks an invariant, in the only partition.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class Search:
 
 
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
-    """Return a wider range for the number that had no declared one and left its first guess."""
+    """Return a wider range for a number without a declared range that left its guessed range."""
     part, number = search.located(found.reference)
     return wider_range(search.program, part.state(number), found.action, found.cell)
 

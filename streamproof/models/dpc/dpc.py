@@ -248,7 +248,7 @@ class Dpc(OneNodeModel[System]):
         )
 
     def unshown(self, s: System, begin: int, end: int) -> Tuples:
-        """Return those of them that were not emitted tentatively: the tail has the others."""
+        """Return the arrived tuples that were not emitted tentatively: the tail has the others."""
         return self.arrived(s, begin, end).map_items(
             lambda a, b, has_arrived: has_arrived and s.client.tail[a, b] == 0
         )

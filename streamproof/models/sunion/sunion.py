@@ -182,7 +182,7 @@ class Sunion(SourceModel[System]):
         return self.position[e] < node.read[self.stream[e]]
 
     def receive(self, s: System, node: Node, e: Entry) -> Node:
-        """Return the machine a boundary; buffer a tuple, unless it is late."""
+        """Step the machine by a boundary; buffer a tuple, unless it is late."""
         stream, written = self.stream[e], s.logs[e]
         if written.kind == Kind.BOUNDARY:
             serializer, _ = self.machine.on_boundary(node.serializer, stream, written.bucket)

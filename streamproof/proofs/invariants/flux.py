@@ -48,7 +48,7 @@ def applied_is_what_the_machine_says(m: Flux, s: State, x: Lane, d: Copy) -> boo
 
 
 def a_connection_has_no_gap(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
-    """F2: the next tuple to arrive is none that is not yet due."""
+    """F2: the next tuple to arrive is due, or was applied already."""
     outlet, received = outlet_of(s, x, c, d), s.received[x, c, d]
     return implies(outlet.feeds, received <= s.consumers[x, d].next and received <= outlet.sent)
 
@@ -74,7 +74,7 @@ def acks_are_true(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
 def acks_under_way_are_true(
     m: Flux, s: State, x: Lane, c: Copy, d: Copy, e: Number, n: Number
 ) -> bool:
-    """F5, on the way: the same of an ack of the present incarnation; none is of a later one."""
+    """F5, on the way: an ack of the present incarnation is true, and none is of a later one."""
     consumer = s.consumers[x, d]
     is_present = m.value[e] == consumer.incarnation
     return implies(

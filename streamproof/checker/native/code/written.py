@@ -21,7 +21,7 @@ _LENGTH_MAX = 400
 
 
 def written(value: Any) -> str:
-    """Write down all of a value, alike in every process; what nobody knows is like nothing else."""
+    """Write down all of a value, alike in every process; an unknown value equals no other."""
     return _Writer().text(value)
 
 
