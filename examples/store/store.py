@@ -18,7 +18,9 @@ class Store:
 
     def __init__(self, keys: list[str], path: str = ":memory:") -> None:
         self.database = sqlite3.connect(path, isolation_level=None)
-        self.database.execute("CREATE TABLE counters (key TEXT PRIMARY KEY, value INT, version INT)")
+        self.database.execute(
+            "CREATE TABLE counters (key TEXT PRIMARY KEY, value INT, version INT)"
+        )
         self.database.executemany("INSERT INTO counters VALUES (?, 0, 0)", [(key,) for key in keys])
 
     def begin(self) -> "Transaction":

@@ -218,7 +218,7 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
 
 
 def check_first(model: Model[Any]) -> None:
-    """Refuse a model of which nothing that is found would mean anything.
+    """Refuse a model for which no result of a search would mean anything.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from streamproof.models.kit.trace import show
 
 
 def look_at_sizes(cls: type[Model[Any]]) -> None:
-    """Refuse a model of which a named size is none that a proof speaks of.
+    """Refuse a model with a named size that no proof covers.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _refuse_hidden_methods(model: Model[Any]) -> None:
 
 
 def _look_at_domains(model: Model[Any]) -> None:
-    """Refuse a domain that the traced form, which knows it by its elements' class, would miss."""
+    """Refuse a domain that the traced form would miss: it knows a domain by its elements' class."""
     cls: Any = type(model)
     classes: dict[str, Any] = {}
     for name, element in domain_fields(cls):

@@ -31,7 +31,7 @@ _NO_ASSIGNMENT = "'Map' object does not support item assignment"
 
 
 class BrokenModel(StreamproofError, RuntimeError):
-    """A method of the model failed: a bug of the model, which is never taken for a false guard.
+    """A method of the model failed. This is a bug of the model, and never a false guard.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class BrokenModel(StreamproofError, RuntimeError):
         if isinstance(error, Disabled):
             frames.pop()  # that of `require` itself
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-        remedy = "Mend it, or state a guard"
+        remedy = "Fix it, or state a guard"
         if isinstance(error, TypeError) and "unhashable type" in str(error):
             remedy = "A state is looked up by its hash: write a tuple for a list, a Map for a dict"
         if isinstance(error, TypeError) and _NO_ASSIGNMENT in str(error):
@@ -120,7 +120,7 @@ class Run(Generic[S]):
     start : index of the initial state
     states : one more than moves, unless the last move broke a claim
     picks : index of each move among those that its state allows
-    repeats : of an infinite run, how many of the last moves are repeated for ever
+    repeats : of an infinite run, how many of the last moves are repeated forever
     """
 
     start: int
@@ -173,7 +173,7 @@ def lasso_trace(model: Model[Any], lasso: Lasso) -> Trace:
 def replay(model: Model[S], key: str) -> Run[S]:
     """Run a replay key, like `0/3/1`: the first initial state, its fourth move, then the second.
 
-    An infinite run ends in, say, `~2`: its last two moves lead back, and are repeated for ever.
+    An infinite run ends in, say, `~2`: its last two moves lead back, and are repeated forever.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def replay(model: Model[S], key: str) -> Run[S]:
     if len(run.states) <= max(repeats, len(picks)) or run.states[-1] != run.states[-1 - repeats]:
         raise UnknownStep(
             f"the last {repeats} moves of {key} do not lead back to where they began, so they "
-            "cannot be repeated for ever. Is the key from another version of the model?"
+            "cannot be repeated forever. Is the key from another version of the model?"
         )
     return replace(run, repeats=repeats)
 
@@ -228,7 +228,7 @@ def broken_in_run(model: Model[S], run: Run[S]) -> tuple[Broken, ...]:
 def broken_along(model: Model[Any], start: int, actions: Iterable[str]) -> tuple[str, ...]:
     """Name the properties that break along actions given as text; kept counterexamples call it.
 
-    Where an action is no longer possible the run ends: a mistake may also be mended by that.
+    The run ends where an action is no longer possible: that, too, may fix a mistake.
     """
     taken: list[str] = []
     for action in actions:
@@ -242,7 +242,7 @@ def broken_along(model: Model[Any], start: int, actions: Iterable[str]) -> tuple
 
 
 def as_pytest(trace: Trace, broken: str, build: str) -> str:
-    """Write a counterexample as a test, which fails until the mistake is mended.
+    """Write a counterexample as a test, which fails until the mistake is fixed.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ FindWrong: TypeAlias = Callable[[Any], str | None]
 
 
 def find_wrong_state(model: Model[Any]) -> FindWrong | None:
-    """Build the test of a model's states; None where no sort is told, so that they may be any."""
+    """Build the test of a model's states; None where no sort is declared."""
     try:
         return find_wrong(state_sort_of(type(model)))
     except WrongDefinition:
@@ -57,7 +57,7 @@ def find_wrong(sort: Sort) -> FindWrong:
 
 
 def _for_members(cls: type[Enum]) -> FindWrong:
-    """Test for the members themselves: what equals one, and is another, may answer otherwise."""
+    """Test for the members themselves: an equal value of another class may answer otherwise."""
     members = {id(member) for member in vars(cls)["_member_map_"].values()}
     return lambda value: None if id(value) in members else _told(value, cls)
 
@@ -88,7 +88,7 @@ def _for_record(cls: type[Any], fields: list[tuple[str, FindWrong]]) -> FindWron
         if type(record) is not cls:
             return _told(record, cls)
         if hides is not None and (hidden := hides(record)):
-            return f" has {', '.join(hidden)} besides its fields, which no == compares"
+            return f" has {', '.join(hidden)} beside its fields, which no == compares"
         for name, get, wrong in parts:
             if found := wrong(get(record)):
                 return f".{name}{found}"
@@ -98,7 +98,7 @@ def _for_record(cls: type[Any], fields: list[tuple[str, FindWrong]]) -> FindWron
 
 
 def hidden_names(cls: Any) -> Callable[[Any], list[str]] | None:
-    """Return how what is no field of a record is listed, nor computed; None if there is no room.
+    """Return a function that lists a record's other attributes; None if it can have none.
 
     A record that is frozen can still be given some, past its `__setattr__`.
     """
@@ -115,7 +115,7 @@ def hidden_names(cls: Any) -> Callable[[Any], list[str]] | None:
 
 
 def hidden_attributes(cls: Any) -> Callable[[Any], list[str]] | None:
-    """Return how the attributes that are no fields are listed; None if there is no `__dict__`.
+    """Return a function that lists attributes that are no fields; None without a `__dict__`.
 
     What is computed once is none of them, as long as it is what would be computed again.
     """

@@ -107,7 +107,7 @@ def request_for(model: Model[Any]) -> Request:
 
 
 def _under(module: Any) -> str:
-    """Name a module for another process, where it is not what is run."""
+    """Return the name of a module in another process, which runs another main module."""
     if module.__name__ != "__main__":
         return str(module.__name__)
     spec = module.__spec__  # of `python -m package.module`
@@ -115,7 +115,7 @@ def _under(module: Any) -> str:
 
 
 def _can_start() -> bool:
-    """Return whether `sys.executable` is Python: a program that is frozen would start once more."""
+    """Return whether `sys.executable` is Python, and no frozen program: that would start anew."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 

@@ -78,7 +78,7 @@ def is_evident(model: Model[Any]) -> bool:
 
 
 def _has_plain_elements(value: Any) -> bool:
-    """Return whether a constant's domains, if it has any, are of elements that have no parts."""
+    """Return whether all elements of a constant's domains have no parts."""
     domains = value.domains if isinstance(value, language.Map) else (value,)
     known = (domain.elements for domain in domains if isinstance(domain, language.Domain))
     return all(isinstance(element, _ELEMENTS) for elements in known for element in elements)
@@ -86,7 +86,7 @@ def _has_plain_elements(value: Any) -> bool:
 
 @functools.cache
 def is_evident_class(cls: Any) -> bool:
-    """Return the same of a class, whatever its fields are."""
+    """Return whether a class answers alike everywhere, whatever its fields are."""
     try:
         state_sort_of(cls)
         list(field_sorts(cls))

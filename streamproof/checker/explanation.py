@@ -32,7 +32,7 @@ def failing_part(model: Model[Any], name: str, states: Sequence[Any]) -> str | N
     """
     try:
         return _failing_part(trace_model(type(model)), model, name, states)
-    except Exception:  # noqa: BLE001 - what is told beside a verdict must not hide it
+    except Exception:  # noqa: BLE001 - an explanation must not hide its verdict
         return None
 
 

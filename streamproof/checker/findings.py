@@ -90,7 +90,7 @@ def safety_findings(model: Model[Any], found: Evidence, premises: Premises) -> t
 
 
 def unless_untried(model: Model[Any], promise: Finding, premises: Premises) -> Finding:
-    """Turn a promise that is kept undetermined if a premise in it was never tried."""
+    """Return a promise's finding; it is UNDETERMINED if a premise in it was never tried."""
     verdict = promise.verdict
     if isinstance(verdict, Exhausted):
         looked_at = f"{verdict.counts.distinct:,} states"
@@ -201,7 +201,7 @@ class _Findings:
         if happened:
             return self._unknown(
                 f"{', '.join(happened)} happened, though the model's ruled_out() has it that this "
-                "size excludes it: so it is not known what the size is meant to be. Mend ruled_out"
+                "size excludes it: so it is not known what the size is meant to be. Fix ruled_out"
             )
         idle = [name for name, count in self.found.firings if not count and name not in ruled_out]
         if idle and not self._searched():

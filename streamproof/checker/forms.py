@@ -93,7 +93,7 @@ def form_of(value: Any) -> Any:
 
 
 def difference(left: Any, right: Any) -> str | None:
-    """Return where two values that Python takes for one are of different form; None if nowhere."""
+    """Return where two values that are equal by == differ in form; None if they do not."""
     if left is right:
         return None
     cls: Any = type(left)

@@ -1,8 +1,8 @@
 """Liveness: what is asked of infinite runs, and what every engine answers.
 
-A run may stay in a state for ever, as long as no fair action could change it: to be postponed is
-what an action without fairness must bear. So what refutes `leads_to` is a run into a state or a set
-of states that
+A run may stay in a state forever, as long as no fair action could change it: an action without
+fairness may be postponed forever. So a run refutes `leads_to` if it leads into a state or a set of
+states that
 
 * are reached from where the premise holds, with the goal holding nowhere on the way or there, and
 * can be visited again and again while every fair action gets its due: a weakly fair one is taken
@@ -40,7 +40,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """An infinite run: a way to a state, and then a way back to it, taken for ever.
+    """An infinite run: a way to a state, and then a way back to it, taken forever.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ def broken_promises(
     Parameters
     ----------
     states, taken : the run up to where it repeats itself: one state more than actions
-    repeats : how many of the last actions are taken for ever
+    repeats : how many of the last actions are taken forever
     """
     first = len(taken) - repeats
     cycle = states[first:]

@@ -123,7 +123,7 @@ def threads_useful() -> int:
 
 
 def default_memory_mb() -> int:
-    """Return the limit in MiB for who sets none: a share of what this machine or container has."""
+    """Return the default limit in MiB: a share of the memory of this machine or container."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         allowed = Path("/sys/fs/cgroup/memory.max").read_text().strip()

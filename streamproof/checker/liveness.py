@@ -102,10 +102,10 @@ class _Graph:
         return Lasso(Path(self.initial[start], (*before, *steps)), self._cycle(entry, part, fair))
 
     def _fair_parts(self, region: AbstractSet[int], fair: Fair) -> Iterator[AbstractSet[int]]:
-        """List the largest sets of states that a run can visit for ever, fair actions served.
+        """List the largest sets of states that a run can visit forever, fair actions served.
 
-        Where strong fairness alone forbids a set, what is left of it without the states that enable
-        the actions in question may still be allowed.
+        Strong fairness alone may forbid a set. A part of the set may still be allowed: the states
+        that do not enable the unserved actions.
         """
         waiting = [set(region)]
         while waiting:
@@ -123,7 +123,7 @@ class _Graph:
                     waiting.append({n for n in part if not unfair & self.steps[n].keys()})
 
     def _is_served(self, action: int, part: AbstractSet[int], fair: Fair) -> bool:
-        """Return whether a fair action gets its due if a run visits a set of states for ever."""
+        """Return whether a fair action gets its due if a run visits a set of states forever."""
         if any(self.steps[number].get(action) in part for number in part):
             return True
         can = any if fair[action] is Fairness.STRONG else all
@@ -132,7 +132,7 @@ class _Graph:
     def _ways(
         self, begun: Iterable[int], is_allowed: Callable[[int], bool]
     ) -> dict[int, tuple[int, int] | None]:
-        """Go on from some states, nearest first; give the state and action before each."""
+        """Search from some states, nearest first; return the state and action before each."""
         ways: dict[int, tuple[int, int] | None] = dict.fromkeys(begun)
         waiting = deque(ways)
         while waiting:
@@ -144,7 +144,7 @@ class _Graph:
         return ways
 
     def _cycle(self, entry: int, part: AbstractSet[int], fair: Fair) -> tuple[int, ...]:
-        """Go round a set of states, past all that fairness asks for, by short ways."""
+        """Return a short cycle through a set of states that serves every fair action."""
         steps: list[int] = []
         here = entry
         for action, kind in fair.items():
@@ -162,7 +162,7 @@ class _Graph:
     def _way(
         self, here: int, wanted: AbstractSet[int], part: AbstractSet[int]
     ) -> tuple[int, tuple[int, ...]]:
-        """Go to the nearest of some states without leaving a set; give it, and the way."""
+        """Return the nearest of the wanted states, and the way to it inside of a set."""
         ways = self._ways([here], part.__contains__)
         number = next(number for number in ways if number in wanted)
         return number, _back(ways, number)[1]

@@ -1,4 +1,4 @@
-"""Minimising: a run that breaks something, without the steps that it takes no part in.
+"""Minimising: a run that breaks something, without the steps that it does not need.
 
 First the run's cycles are cut out, then steps in ever smaller pieces, as long as what remains still
 breaks the same property [ZH02]. A step that is no longer possible is left out with those that made
@@ -78,7 +78,7 @@ class _Run(Generic[S]):
 
 
 def _without_pieces(run: _Run[S], size: int, runner: _Runner[S]) -> _Run[S]:
-    """Leave out every piece of a size without which the run breaks the property all the same.
+    """Leave out every piece of a size that the run does not need to break the property.
 
     Pieces are tried from the end, where most steps of a walk are that a mistake has no need of.
     """

@@ -144,9 +144,9 @@ def other_orders(value: Any) -> list[Any]:
 
 
 def _taken_apart(value: Any) -> tuple[int, Build | None]:
-    """Return the size of the largest set in a value, and how it is built with sets of a class.
+    """Return the size of the largest set in a value, and a function that rebuilds the value.
 
-    There is no such way if no set has two members, since all orders are one then.
+    There is no such function if no set has two members, since there is one order then.
     """
     match value:
         case frozenset():
@@ -278,7 +278,7 @@ def _answer(ask: Ask, arguments: Any, read: Callable[[Any], Any]) -> Any:
 
 
 def truth_of(answer: Any) -> Any:
-    """Return what counts of a property's answer: whether it holds, and not how it is told."""
+    """Return whether a property holds, by its answer, without the reason."""
     if isinstance(answer, Mapping):
         return {name: part is True for name, part in answer.items()}
     if isinstance(answer, tuple):

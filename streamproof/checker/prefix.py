@@ -1,7 +1,7 @@
 """The first states of a model, written down by a process of its own: see `elsewhere`.
 
-Of each state it is told what every method answers about it, in text that does not depend on hashes
-or addresses. States are expanded in the order of their text, so that two processes that agree on
+Each state is written with the answers of every method, in text that does not depend on hashes or
+addresses. States are expanded in the order of their text, so that two processes that agree on
 all answers write the same.
 """
 

@@ -77,5 +77,5 @@ def _verdict(model: Model[Any], found: Exploration, known: Liveness, name: str) 
 def _reason(model: Model[Any], call: Call, lasso: Lasso) -> str:
     reason = never_comes_about(call)
     if not lasso.cycle and not fair_actions(model):
-        reason += ", since no action is declared fair, so all may be postponed for ever"
+        reason += ", since no action is declared fair, so all may be postponed forever"
     return reason

@@ -20,7 +20,7 @@ Answer: TypeAlias = bool | str | Mapping[str, bool | str]
 
 
 STUCK = "no action is possible; a state in which a run may end needs a property marked @final"
-"""What a deadlock is told as."""
+"""The reason that is reported for a deadlock."""
 
 
 class BrokenAssumption(StreamproofError, ValueError):

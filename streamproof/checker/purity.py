@@ -38,7 +38,7 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
     Raises
     ------
     ImpureModel : if two answers differ, if something beside the state was changed, or if the code
-        uses what is no function of the state
+        uses a value that is no function of the state
     UnfitState : if a state holds what is not of its declared sort, or can be no part of a state
     WrongDefinition : if a promise's answer is none
     """

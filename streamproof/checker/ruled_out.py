@@ -1,4 +1,4 @@
-"""Ruled out: the actions that a model's size excludes, once it is known that they are named so."""
+"""Ruled out: the actions that a model's size excludes, after a check of their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COLLECTIONS = (tuple, list, set, frozenset)
 
 
 def names_ruled_out(model: Model[Any]) -> frozenset[str]:
-    """Ask a model twice which actions its size rules out; what says nothing clear is refused.
+    """Return the actions that a model's size rules out; ask twice, and refuse an unclear answer.
 
     A text has parts of names in it, and a generator has its names only once.
 

@@ -146,9 +146,9 @@ def simulate(
 ) -> SimulationReport:
     """Take random walks through a model, up to the first that breaks something.
 
-    What they show depends on the model and the plan alone: a counterexample is that of the walk
-    with the lowest number, whichever engine walks. How much was walked besides, once there is one,
-    depends on the engine, as does which witness of a `sometimes` is told.
+    Their findings depend on the model and the plan alone: the counterexample is that of the walk
+    with the lowest number, whichever engine walks. Two things depend on the engine: how much is
+    walked after a counterexample is found, and which witness of a `sometimes` is reported.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ S = TypeVar("S")
 
 
 class UnfitState(StreamproofError, TypeError):
-    """A state by which a search could be misled, for what is wrong with it or is lost with it."""
+    """A state that could mislead a search: it has a wrong value, or equals a different state."""
 
 
 class States(Generic[S]):
-    """Distinct states, whole, of which every one that is given is looked at.
+    """Distinct states, kept whole. Each state is looked at when it is added.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def changed_in_place(state: Any) -> ImpureModel:
 def look_at(state: Any, wrong: FindWrong | None) -> None:
     """Refuse a state that no search should meet; `wrong` finds what is not of its declared sort.
 
-    Values of a sort can be kept as they are; where none is told, each part is looked at.
+    Values of a sort can be kept as they are. Where no sort is declared, each part is looked at.
 
     Raises
     ------

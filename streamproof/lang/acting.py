@@ -64,7 +64,7 @@ def acting_in(module: ModuleType, is_own: IsOwn) -> Iterator[ast.stmt | ast.expr
 
 
 def running_in(module: ModuleType, is_own: IsOwn) -> Iterator[Any]:
-    """List what may run as a module is loaded although no expression of its file names it.
+    """List functions that may run while a module is loaded, though its file does not name them.
 
     These are the methods of classes that a metaclass of a library makes, such as those of enums,
     and what was imported under a name that now stands for something else.
@@ -168,7 +168,7 @@ class _Loading:
             yield from self._parts(annotation, names=False) if annotation is not None else ()
 
     def _is_plain_base(self, base: ast.expr) -> bool:
-        """Return whether to derive a class from this runs nothing, as `Base` or `Base[X]`."""
+        """Return whether a base, such as `Base` or `Base[X]`, runs no code when a class derives."""
         if any(isinstance(part, ast.Call) for part in ast.walk(base)):
             return False
         cls = value_named(base.value if isinstance(base, ast.Subscript) else base, self.module)
@@ -178,7 +178,7 @@ class _Loading:
         return not any(self._runs_code(getattr(hook, "__func__", hook)) for hook in hooks)
 
     def _calls_it(self, decorator: ast.expr) -> bool:
-        """Return whether a decorator may call what it decorates, or hand it to what does."""
+        """Return whether a decorator may call its function, or pass it to another that does."""
         made = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = value_named(made, self.module)
         if self._is_of_tools(made) or is_known_decorator(value):
@@ -235,7 +235,7 @@ class _Loading:
         return self._runs_code(value) or self._names_users(node.value)
 
     def _only_keeps(self, node: ast.stmt) -> bool:
-        """Return whether a statement gives names to what has one, alone or in a table of such.
+        """Return whether a statement only binds names to named values, alone or in a table.
 
         The names must stand for nothing else, and what is in the table must be there until the end:
         then whatever runs it names the table.
@@ -305,7 +305,7 @@ class _Loading:
         return self.is_own(home) and not is_of_tools(home)
 
     def _is_of_tools(self, called: ast.expr) -> bool:
-        """Return whether something called is of a library that keeps what it is given."""
+        """Return whether a called function is of a library that only keeps its arguments."""
         while isinstance(called, ast.Attribute):
             called = called.value
         root = value_named(called, self.module)
@@ -318,7 +318,7 @@ def _items(node: ast.expr) -> list[ast.expr]:
 
 
 def _kept_by(node: ast.expr) -> list[ast.expr]:
-    """List what a table holds that is written as one; the node itself if it is none."""
+    """List the entries of a tuple, list or dict display; any other node is its own only entry."""
     match node:
         case ast.Tuple(items) | ast.List(items):
             return [part for item in items for part in _kept_by(item)]
@@ -329,7 +329,7 @@ def _kept_by(node: ast.expr) -> list[ast.expr]:
 
 
 def _loaded_in(body: list[ast.stmt]) -> set[str]:
-    """Name what the statements of a class use themselves, as it is made."""
+    """List the names that the body of a class uses while the class is made."""
     heads = (
         (*node.decorator_list, *run_in_definition(node))
         if isinstance(node, Definition)
@@ -348,7 +348,7 @@ def _body_of(module: ModuleType) -> list[ast.stmt]:
 
 
 def value_named(node: ast.AST, module: ModuleType) -> Any:
-    """Return what a name in a file stands for, or an attribute of that; None if it is no such."""
+    """Return the value of a name, or of an attribute of one; None for other expressions."""
     if isinstance(node, ast.Name):
         return vars(module).get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Addresses: where a function makes a text of an object that does not say what it is.
+"""Addresses: where a function makes the text of an object whose class has no `__repr__`.
 
 Python writes such an object with its address, which is another one in every process.
 """
@@ -30,7 +30,7 @@ def find_text_of_address(part: Reached, cls: type[Any]) -> Iterator[tuple[int, s
 
 
 def _texts_in(tree: ast.AST) -> Iterator[ast.expr]:
-    """List the expressions of which a text is made, and looked at."""
+    """List the expressions whose text is made and then read."""
     parents = parents_in(tree)
     for node in ast.walk(tree):
         match node:

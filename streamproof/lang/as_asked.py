@@ -1,4 +1,4 @@
-"""As asked: what the methods of a model used when it was asked first, to be compared later.
+"""As asked: a record of all that a model's methods used when it was first asked.
 
 Traced forms, compiled code and whether a model is pure are found out once for a class, and kept. A
 global, a helper or a table that is another one since, as in a notebook, would get the verdict of
@@ -15,7 +15,7 @@ from streamproof.lang.surroundings import Surroundings, changed, surroundings_of
 
 
 def require_as_first_asked(cls: type[Any]) -> None:
-    """Refuse a model whose methods use something that is not what it was.
+    """Refuse a model if something that its methods use has changed since it was first asked.
 
     Raises
     ------

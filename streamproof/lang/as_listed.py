@@ -1,4 +1,4 @@
-"""As listed: what of a class is code, written down to be compared later.
+"""As listed: a record of the code in a class, to be compared later.
 
 The methods of a model are listed once, and what is derived from them is kept: traced forms, what
 they reach, whether they are pure. A class that changes afterwards would be asked as it was.
@@ -29,7 +29,7 @@ def list_code(classes: Iterable[Any]) -> Listed:
 
 
 def require_as_listed(cls: Any, before: Listed, now: Listed) -> None:
-    """Refuse a model whose classes are no longer what they were.
+    """Refuse a model whose classes have changed since their code was listed.
 
     Raises
     ------

@@ -22,7 +22,7 @@ _REMEDY = "Ask for the condition beforehand, by if; or raise and catch an except
 def caught_by(
     frame: FrameType, uses: Iterable[tuple[int, Iterable[Any]]]
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield what the code that a frame begins to run catches, and may come otherwise.
+    """Yield the exceptions that a frame's code catches, and that symbolic values may raise.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ class ClaimsDisabled(StreamproofError, RuntimeError):
 
 
 def require_claims() -> None:
-    """Refuse to say anything where no claim is there.
+    """Refuse to run where Python removes the claims.
 
     Raises
     ------
@@ -35,5 +35,5 @@ def claim_text(broken: AssertionError) -> str:
 
 
 def claim_function(text: str) -> str:
-    """Return the function in which a claim stands that `claim_text` named."""
+    """Return the name of a claim's function, from the text that `claim_text` made."""
     return text.partition(", line ")[0]

@@ -1,6 +1,6 @@
-"""What is written in C outside of Python itself: nobody knows what it asks a symbolic value for.
+"""Libraries written in C. Their code may ask a symbolic value for anything.
 
-No hook is called when such code runs, so that it is told by its class, before it runs.
+No hook is called when such code runs. It is recognised by its class, before it runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def is_compiled(cls: type) -> bool:
 
 
 def is_made_by_running(cls: type) -> bool:
-    """Return whether a class was made while Python ran, as those are that are written in Python."""
+    """Return whether a class was made while Python ran, like all that are written in Python."""
     return bool(cls.__flags__ & _HEAP_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""Computed while a search went on: what is computed once and kept has no text from before.
+"""Computed during a search: kept results, of which there is no earlier text to compare with.
 
 It is computed again, and must be what is kept: a list that `functools.cache` gave, and that a
 method appended to, is longer than a fresh one.
@@ -15,7 +15,7 @@ COMPUTED_MAX = 100
 
 
 def kept_otherwise(now: Writer, before: Surroundings) -> tuple[str, str, str] | None:
-    """Find something that was computed since, and would be computed otherwise now.
+    """Find a result that was computed since, and that is different when it is computed again.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def slots_of(cls: Any) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
 
 @functools.cache
 def slots_beside(cls: Any, names: frozenset[str]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """List the slots that no attribute of these names reads: also one that another covers."""
+    """List the slots that these attributes do not read, including slots that another one hides."""
     read = {name: defined_by(cls, name) for name in names}
     return tuple(
         (name, get)
@@ -171,7 +171,7 @@ NAMED = (
 """Classes of what C code defines and names."""
 _HOLDING_NOTHING = (
     *NAMED,
-    MethodType,  # which is told by its slots
+    MethodType,  # its slots have its content
     CodeType,
     FrameType,
     TracebackType,
@@ -187,7 +187,7 @@ _ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")
 
 
 def kept_in_c(value: Any, base: Any) -> Iterator[Any]:
-    """List what an object keeps by C code of a class that it derives from, and not in attributes.
+    """List the content that an object keeps outside of its attributes, by C code of a base.
 
     That is what Python's own classes would be copied by. Of others it is what the collector of
     garbage sees, or else what they say.
@@ -208,7 +208,7 @@ def kept_in_c(value: Any, base: Any) -> Iterator[Any]:
 
 
 def _copied(value: Any, base: Any) -> list[Any]:
-    """Return what another object would be made of that is to be the same."""
+    """Return the parts from which `copy` would make an equal object."""
     cls: Any = type(value)
     if str(base.__module__).partition(".")[0] not in _OF_PYTHON:
         return []
@@ -223,7 +223,7 @@ def _copied(value: Any, base: Any) -> list[Any]:
 
 
 def _known_of(value: Any) -> set[int]:
-    """Return the numbers of what the collector of garbage sees, and is listed otherwise."""
+    """Return the ids of objects that the garbage collector sees, but that are listed elsewhere."""
     cls: Any = type(value)
     seen = {id(base) for base in mro_of(cls)}
     if get := dict_getter(cls):
@@ -245,7 +245,7 @@ def _said(value: Any, base: Any) -> list[Any]:
 
 
 def remembered_by(cache: Any) -> list[tuple[Any, Any]]:
-    """Return what a function of `functools.cache` was asked, and what it remembers of it."""
+    """Return the arguments and results that a function of `functools.cache` remembers."""
     parts, own = gc.get_referents(cache), vars(cache)
     tables = [part for part in parts if type(part) is dict and part is not own]
     pairs = [pair for table in tables for pair in dict.items(table)]

@@ -265,6 +265,6 @@ def _run_once(function: Callable[[], Any], name: str) -> tuple[Ending, Any]:
 
 
 def _is_claim(broken: AssertionError) -> bool:
-    """Return a claim of the user from one that streamproof makes about itself."""
+    """Return whether a failed claim is the user's, not one that streamproof makes about itself."""
     *_, (frame, _) = traceback.walk_tb(broken.__traceback__)
     return origin_of(frame.f_code) is not Origin.LANGUAGE

@@ -99,7 +99,7 @@ def _require_pure(cls: Any) -> None:
 
 
 def _of_another_process(part: Reached) -> Iterator[tuple[int, str, str]]:
-    """List what is made otherwise in another process. What a file says, or a user, is not."""
+    """List what differs in another process. The content of a file, or a user's input, does not."""
     for line, what, _ in _impurities(part):
         if "hash" in what and _makes_a_hash(part.code):
             continue  # which counts where it is asked for, and is found there
@@ -115,7 +115,7 @@ def _makes_a_hash(code: CodeType) -> bool:
 
 
 def _is_of_a_process(word: str) -> bool:
-    """Recognise what another moment or process changes, among the words of an impurity."""
+    """Return whether a word of an impurity names something that depends on time or process."""
     name = word.strip(",").removesuffix("()")
     owner, _, attribute = name.rpartition(".")
     is_moment = attribute in _MOMENTS or name in _OF_A_PROCESS or owner in _OF_A_PROCESS
@@ -202,7 +202,7 @@ def _source(value: Any) -> str | None:
 
 
 def _of_the_process(value: Any) -> str | None:
-    """Name what is another one in each process."""
+    """Name a value that differs from process to process."""
     if value is sys.argv or value is sys.flags:
         return "what the program was started with"
     name = getattr(value, "__name__", None) if isinstance(value, _WRITTEN_IN_C) else None

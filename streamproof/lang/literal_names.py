@@ -1,4 +1,4 @@
-"""Whether code asks for attributes by names that stand in its text, or at least begin there."""
+"""Literal names: whether the names that code asks for begin with a constant in its source."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asks_by_literal_names(code: CodeType) -> bool:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    """Return whether a name stands there, or begins in a way that no special one does."""
+    """Return whether a name is a constant, or begins with one, and is not special."""
     match node:
         case ast.Constant(str(text)):
             return not text.startswith("__")

@@ -1,4 +1,4 @@
-"""What in a function's code could see that a value is symbolic, or keep something between paths.
+"""Looks at code: what could see that a value is symbolic, or keep a value between paths.
 
 Python runs a traced function once a path, so all code that matters is code that runs. Each function
 of a user is looked at when it is entered: at the names that it uses, and what they stand for.

@@ -57,7 +57,7 @@ _OF_TYPING = frozenset(("_is_protocol", "_is_runtime_protocol"))
 
 
 def makers_of(cls: Any) -> tuple[Any, ...]:
-    """List what makes a model's constants: functions that are read and never called, and others."""
+    """List the functions that make a model's constants; some are only read, and never called."""
     return tuple(_made(cls).found)
 
 
@@ -180,7 +180,7 @@ class _Makers:
     # ----------------------------------------------------------------------- modules
 
     def _add_module(self, module: ModuleType | None) -> None:
-        """Add what acts as a module is loaded, and as those are that it imports."""
+        """Add the code that acts while a module, or a module that it imports, is loaded."""
         waiting = [] if module is None else [module]
         while waiting:
             part = waiting.pop()
@@ -306,5 +306,5 @@ def _is_users(value: Any) -> bool:
 
 
 def _is_of_a_tool(value: Any) -> bool:
-    """Return whether a function is one that asks models, as scripts do, and makes none."""
+    """Return whether a function asks models, like a script, and makes none."""
     return isinstance(value, FunctionType) and asks_models(value.__code__)

@@ -1,4 +1,4 @@
-"""What may not change on a path: whatever outlives it and can be changed.
+"""Memory: mutable values that outlive a path, so that no path may change them.
 
 A function is traced once a path, and a lambda once for all elements. What it appends to a list
 outside of it, or counts in a variable outside of it, would come out otherwise in a plain run.

@@ -48,7 +48,7 @@ def _functions_in(path: str) -> dict[int, list[ast.AST]]:
 
 
 def parents_in(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    """Return for each node below another the one that it stands in."""
+    """Return the parent of each node below another one."""
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 

@@ -72,7 +72,7 @@ def count(*domains_and_claim: Any) -> int:
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
-    """Give ``not premise or conclusion``; both are evaluated.
+    """Return ``not premise or conclusion``; both are evaluated.
 
     Examples
     --------

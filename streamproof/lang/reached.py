@@ -302,7 +302,7 @@ def _is_in(module: Any, packages: frozenset[str]) -> bool:
 
 
 def unwrapped(value: Any) -> list[Any]:
-    """List a value and what it is made of: a property's function, what a wrapper is around."""
+    """List a value and the functions inside of it: those of a property, or of a wrapper."""
     found = [value]
     for part in found:  # which grows meanwhile
         inner = (attribute_of(part, name) for name in ("fget", "func", "__func__", "__wrapped__"))
@@ -348,7 +348,7 @@ def is_special(name: str) -> bool:
 
 @functools.cache
 def packages_of(cls: Any) -> frozenset[str]:
-    """Return the packages whose code is looked into: the model's, ours, and what is in none."""
+    """Return the packages whose code is read: the model's, ours, and "" for no package."""
     own = (package_of(base.__module__) for base in cls.__mro__)
     return frozenset({"", _package(__file__), *(package for package in own if package is not None)})
 

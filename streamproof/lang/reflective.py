@@ -60,7 +60,7 @@ def finds_in_its_module(code: CodeType) -> bool:
 
 
 def imported_by_text(node: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
-    """List the modules that a statement imports by a call; one of unknown name is empty.
+    """List the modules that a statement imports by a call; an unknown name is an empty text.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def texts_in(consts: Iterable[Any]) -> Iterator[str]:
 
 
 def _is_one(value: Any, names: tuple[str, ...]) -> bool:
-    """Return whether a value is a function that finds by a text, under a name of its own."""
+    """Return whether a value is a function that finds by a text, used under another name."""
     is_reflective = any(value is function for function in _FUNCTIONS)
     return is_reflective and value.__name__ not in names
 

@@ -42,7 +42,7 @@ def refused_at(code: CodeType, line: int, what: str, remedy: str) -> Untraceable
 
 
 def refused_in(function: Callable[..., Any] | None, what: str, remedy: str) -> Untraceable:
-    """Refuse what a function has done that has ended; what a user is doing, if it is not known."""
+    """Refuse the act of a function that has ended; without a function, that of the user's frame."""
     code = None if function is None else code_of(function)
     if code is None:
         return untraceable(what, remedy)

@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Fairness(Enum):
-    """What an action that stays enabled is owed.
+    """Fairness: when an action that stays enabled must happen.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Fairness(Enum):
     """
 
     NONE = "none"
-    """Nothing: it may be postponed for ever, like a crash."""
+    """Never: it may be postponed forever, like a crash."""
     WEAK = "weak"
     """It happens if it is enabled without a break."""
     STRONG = "strong"
@@ -150,7 +150,7 @@ def _methods_of(cls: Any) -> tuple[Method, ...]:
 
 
 def _found_in(cls: Any) -> dict[str, _Marked]:
-    """Find what is asked of a model by its name, and refuse what would be asked by nobody."""
+    """Find the methods that have a role, and refuse those that no search would ask."""
     found: dict[str, _Marked] = {}
     listed = [vars(owner)[name] for name, owner in _own_names(cls)]
     for base in reversed(cls.__mro__):
@@ -216,7 +216,7 @@ _OF_CLASSES = ("__annotations__", "__orig_bases__", "__parameters__", "__dict__"
 def _refuse_lost(
     where: str, member: Any, asked: _Marked | None, cls: Any, listed: list[Any]
 ) -> None:
-    """Refuse a member that holds a function with a role which nobody would ask.
+    """Refuse a member that holds a function with a role, if no search would ask the function.
 
     Parameters
     ----------

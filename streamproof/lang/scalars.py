@@ -277,7 +277,7 @@ def lift(value: object, sort: ScalarSort) -> Expr:
 
 
 def is_symbolic(value: object) -> bool:
-    """Return a symbolic scalar from a plain one, which `isinstance` takes it for."""
+    """Return whether a value is a symbolic scalar. `isinstance` takes one for a plain scalar."""
     return issubclass(type(value), Symbolic)
 
 

@@ -222,14 +222,14 @@ def reads_text(tree: ast.AST) -> bool:
 
 
 def is_read(text: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Return whether a function looks at a text that it has made, instead of telling a reason."""
+    """Return whether a function reads a text that it has made, and not only returns it."""
     while isinstance(parents.get(text), _PARTS_OF_REASONS):
         text = parents[text]
     return not isinstance(parents.get(text), ast.Return | ast.Raise | ast.Assert | ast.Lambda)
 
 
 def iterated_by(made: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Return whether what goes through a set hands its order on."""
+    """Return whether a comprehension over a set passes on the order of the set."""
     if not isinstance(made, _COMPREHENSIONS):
         return False  # it makes a set
     match parent := parents.get(made):

@@ -163,11 +163,11 @@ def record_sort(cls: type[Any], arguments: tuple[Any, ...] = ()) -> RecordSort:
 
 
 def _require_plain_equality(cls: Any) -> None:
-    """Refuse a record whose == is not that of all its fields, as the traced form takes it to be."""
+    """Refuse a record whose == does not compare all its fields: that of the traced form does."""
     if (base := built_on(cls)) is not None:
         raise WrongDefinition(
-            f"{cls.__name__} is built on {base.__name__}, and holds what that holds besides its "
-            "fields, which no == compares. Let a field hold it"
+            f"{cls.__name__} is built on {base.__name__}, so its objects hold more than their "
+            "fields, and no == compares the rest. Let a field hold it"
         )
     generated = getattr(cls.__eq__, "__code__", None)
     fields, known = dataclasses.fields(cls), _compared(cls)
@@ -183,7 +183,7 @@ def _require_plain_equality(cls: Any) -> None:
 
 
 def _compared(cls: type[Any]) -> set[str]:
-    """Name the fields of the class whose == a record has: a base class knows fewer."""
+    """Name the fields that a record's == compares: an inherited == compares fewer."""
     owner = next(base for base in cls.__mro__ if "__eq__" in vars(base))
     fields = dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ()
     return {field.name for field in fields}
@@ -233,7 +233,7 @@ def _enum(cls: type[Enum]) -> EnumSort:
 
 
 def _require_distinct(cls: type[Enum]) -> None:
-    """Refuse an enumeration of numbers or texts of which two are equal, or one is of elsewhere."""
+    """Refuse an enumeration with two equal members, or with a member of another class."""
     plain: Any = {int.__eq__: int.__int__, str.__eq__: str.__str__}.get(cls.__eq__, id)
     known: dict[Any, Enum] = {}
     for member in vars(cls)["_member_map_"].values():

@@ -74,7 +74,7 @@ def _calls(node: ast.Expr) -> bool:
 
 
 def runs_in(body: Iterable[ast.stmt], guards: tuple[ast.expr, ...] = ()) -> Iterator[Run]:
-    """List the statements that are run in a block, but for what a file does as a program."""
+    """List the statements that run in a block, except those below `__name__ == "__main__"`."""
     for node in body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
             continue
@@ -163,7 +163,7 @@ def _names_changed(node: ast.stmt) -> set[str]:
 
 
 def _names_given(node: ast.stmt) -> set[str]:
-    """Name what a statement that binds a name gives to a function."""
+    """Name the arguments of calls in a statement that binds a name."""
     is_binding = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
     return {name for call in calls_run(node) for name in _given_to(call)} if is_binding else set()
 
@@ -183,12 +183,12 @@ def calls_run(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def calls_in(node: ast.stmt, name: str = "") -> list[ast.expr]:
-    """List what a statement calls; with a name, what it gives the name to."""
+    """List the functions that a statement calls; with a name, those that get it as an argument."""
     return [call.func for call in calls_run(node) if not name or name in _given_to(call)]
 
 
 def _names_handed(node: ast.stmt) -> set[str]:
-    """Name what a function, or a method of a class, may bind as a global."""
+    """Name the globals that a function, or a method of a class, may bind."""
     parts = ast.walk(node) if isinstance(node, Definition) else ()
     return {name for part in parts if isinstance(part, ast.Global) for name in part.names}
 

@@ -63,12 +63,12 @@ def surroundings(model: Any) -> Surroundings:
 
 
 def surroundings_of(cls: type[Any]) -> Surroundings:
-    """Write down the same of a class of models, whatever their fields."""
+    """Write down all that the methods of a class of models use, whatever its fields."""
     return look_around(cls, None).found
 
 
 def look_around(cls: type[Any], model: Any) -> Writer:
-    """Return what has written down all that a model uses; the model may be None."""
+    """Return a writer that has written down all that a model uses; the model may be None."""
     try:
         return _looked_around(cls, model)
     except RecursionError:
@@ -100,7 +100,7 @@ def _looked_around(cls: Any, model: Any) -> Writer:
 
 
 def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] | None:
-    """Find something that is no longer what it was.
+    """Find something that has changed between two records.
 
     A class that is met for the first time, or what an object has computed since, is no change.
 
@@ -119,7 +119,7 @@ def changed(before: Surroundings, after: Surroundings) -> tuple[str, str, str] |
 
 
 def place_told(whose: str) -> str:
-    """Describe what something is, without the number of the object that it is of."""
+    """Describe a place, without the number of its object."""
     return whose.partition(_AT)[0]
 
 
@@ -129,7 +129,7 @@ def _shown(text: str) -> str:
 
 
 _AT = " at "
-"""What stands in front of an object's number, which is told to nobody."""
+"""The text in front of an object's number. No message shows the number."""
 
 
 def computed_once(cls: type[Any]) -> set[str]:
@@ -293,7 +293,7 @@ class Writer:
             yield "doc=", function.__doc__
 
     def write_computed(self, model: Any) -> None:
-        """Write down apart what objects have computed and keep, after all else: it may be new."""
+        """Write down computed results of objects, apart and last, since they may be new."""
         self.written.setdefault(id(model), (model, ""))
         done: set[int] = set()
         while waiting := [self.written[number][0] for number in self.written if number not in done]:
@@ -305,7 +305,7 @@ class Writer:
                     self.computed[place] = kept, again
 
     def _computed(self, value: Any) -> Iterator[tuple[str, Any, Callable[[], Any]]]:
-        """List what an object has computed, or a function remembers: place, and how to again."""
+        """List computed or remembered results: place, result, and a call to compute it again."""
         cls: Any = type(value)
         if cls is _CACHE and self._is_own(value.__module__):
             for asked, kept in remembered_by(value):
@@ -355,7 +355,7 @@ def _attributes_of(value: Any) -> dict[str, Any]:
 
 
 def _hidden_of(cls: Any) -> set[str]:
-    """Name what is no content of an object, or is listed otherwise."""
+    """Name the attributes that are not content of an object, or are listed elsewhere."""
     return {name for kind, names in _HIDDEN for name in names if issubclass(cls, kind)}
 
 

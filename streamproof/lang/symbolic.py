@@ -304,7 +304,7 @@ def equal_values(left: Any, right: Any) -> Expr:
 
 
 def choose_value(condition: Expr, then: Any, otherwise: Any) -> Any:
-    """Give ``then if condition else otherwise``, part by part.
+    """Return ``then if condition else otherwise``, part by part.
 
     Raises
     ------

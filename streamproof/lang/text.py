@@ -24,7 +24,7 @@ _BUILDERS = {"str", "repr", "format", "join"}
 
 
 def may_tell(frame: FrameType | None) -> bool:
-    """Return whether text that is being made in a frame is only told.
+    """Return whether the text that is made in a frame is only shown, and decides nothing.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _is_language(frame: FrameType) -> bool:
 
 
 def _is_told(frame: FrameType) -> bool:
-    """Follow an expression outwards from where a frame stands, to what is done with it."""
+    """Return whether the value of a frame's expression is only shown, as a reason or a message."""
     nodes = _around(frame)
     for inner, node in itertools.pairwise(nodes):
         match node:
@@ -67,7 +67,7 @@ def _is_told(frame: FrameType) -> bool:
 
 
 def _hands_on(node: ast.AST, inner: ast.AST) -> bool:
-    """Return whether an expression only hands on the text that a part of it makes."""
+    """Return whether an expression only passes on the text of one of its parts."""
     match node:
         case ast.IfExp():
             return inner is not node.test

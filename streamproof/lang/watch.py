@@ -45,7 +45,7 @@ def watching() -> Iterator[None]:
 
 
 def _resume(profiler: Any) -> None:
-    """Let the profiler of before go on, which may be one written in C, as that of `cProfile`."""
+    """Restore the earlier profiler, which may be written in C, like that of `cProfile`."""
     if profiler is None or callable(profiler):
         sys.setprofile(profiler)
     else:
@@ -111,7 +111,7 @@ def _enter(frame: FrameType) -> None:
     for error in errors:
         run.doubt_it(error)
     for error, doubt in zip(errors, doubts, strict=True):
-        if not doubt.ends:  # it might go on for ever, as a loop until two values are the same one
+        if not doubt.ends:  # it might run forever, such as a loop until two values are one
             raise error
 
 

@@ -159,7 +159,7 @@ class PermissionModel(Model[State]):
 
     @action(fairness=Fairness.STRONG)
     def give(self, s: State, r: Replica, q: Replica) -> State:
-        """Replica q grants the request of r; none is passed over for ever."""
+        """Replica q grants the request of r; none is passed over forever."""
         return self.carry_out(s, q, self.machine.grant(s.machines[q], r))
 
     @action(fairness=Fairness.WEAK)
@@ -265,7 +265,7 @@ class PermissionModel(Model[State]):
 
     @always
     def one_stabilizes(self, s: State) -> bool:
-        """P5: never two replicas of a node stabilize."""
+        """P5: at most one replica of a node stabilizes at a time."""
         return forall(
             self.replicas,
             self.replicas,
@@ -274,7 +274,7 @@ class PermissionModel(Model[State]):
 
     @leads_to
     def who_wants_to_does(self, s: State, r: Replica) -> tuple[bool, bool]:
-        """A replica that wants to stabilize does so in the end, or crashes, whoever else does."""
+        """A replica that wants to stabilize does so in the end, or crashes, whatever others do."""
         wants = s.machines[r].phase == Phase.REQUESTING
         return wants, self.is_stabilizing(s, r) or not s.up[r]
 

@@ -237,7 +237,7 @@ def prove(
 
 
 def _look_at_model(cls: type[Model[Any]]) -> None:
-    """Refuse a model of which nothing that is proved would mean anything."""
+    """Refuse a model for which no proof would mean anything."""
     require_claims()
     stop_loading()
     require_as_when_listed(cls)

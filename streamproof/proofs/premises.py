@@ -1,4 +1,4 @@
-"""Premises: an `implies` of a property that no state with the invariant tries is proven of nothing.
+"""Premises: a proof of `implies` is empty if its premise holds in no state with the invariant.
 
 Z3 is asked for a state that satisfies the premise, of any size. Where it gives up, a small one is
 looked for, and then Z3 has more time. Only what it shows to be impossible is called untried.

@@ -1,12 +1,12 @@
-"""Flux: every partition of a dataflow has two copies, and either can do what the other did.
+"""Flux: every partition of a dataflow has two copies, and either can replace the other.
 
 A *lane* leads from one partition's copies to another's. A producer copy feeds the consumer copy of
 its own side, and both sides do the same work, loosely in step: nobody waits for anybody. The tuples
-of a lane are numbered. A consumer acknowledges how many it has to both producers, and *the acks
-cross*: what a producer keeps is what the other side's consumer has not acknowledged. So if that
-one's producer fails, this one can go on in its place, from the first tuple that may be missing, and
-what comes twice is told by its number. Acks to the own side's producer count while it has no twin,
-and before a new twin is folded in [SHB04, sections 3 and 4].
+of a lane are numbered. A consumer acknowledges to both producers how many it has, and *the acks
+cross*: a producer keeps the tuples that the other side's consumer has not acknowledged. So if the
+other side's producer fails, this producer can feed that consumer, from the first tuple that may be
+missing. A tuple that comes twice is recognised by its number. Acks to the own side's producer count
+while it has no twin, and before a new twin is folded in [SHB04, sections 3 and 4].
 
 A failed copy is replaced while the dataflow goes on. Producers begin to *retain* for the new
 consumer copy what they keep for the survivor, and once the survivor has passed all that was not
@@ -241,7 +241,7 @@ def on_consumer_failure(producer: Producer[Copy], consumer: Copy) -> ProducerSte
 
 
 def retain(producer: Producer[Copy], consumer: Copy, survivor: Copy) -> ProducerStep[Copy]:
-    """Begin to keep for a new consumer copy what is kept for the survivor (`no-retention`)."""
+    """Begin to keep the survivor's tuples for a new consumer copy, too (`no-retention`)."""
     begin = producer.outlets[survivor].begin
     return _with(producer, consumer, replace(producer.outlets[consumer], begin=begin)), ()
 

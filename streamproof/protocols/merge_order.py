@@ -110,7 +110,7 @@ def on_log_ack(merger: Merger, end: int) -> MergeStep[Lane]:
 
 
 def is_committed(merger: Merger, end: int) -> bool:
-    """Return whether what the first `end` tuples gave may leave the pair.
+    """Return whether the output of the first `end` tuples may leave the pair.
 
     It may if the twin cannot come to choose otherwise: it has the choices, or there is none.
     """
@@ -118,7 +118,7 @@ def is_committed(merger: Merger, end: int) -> bool:
 
 
 def on_twin_failure(merger: Merger) -> MergeStep[Lane]:
-    """Note that there is nobody to tell, or to be told by."""
+    """Note that this copy is alone: it sends no choices, and receives none."""
     return replace(merger, alone=True), ()
 
 
@@ -134,6 +134,6 @@ def transfer(survivor: Merger) -> Merger:
 
 
 def fold_in(survivor: Merger) -> MergeStep[Lane]:
-    """Return a new twin from now on what is chosen; what was chosen before is in its state."""
+    """Begin to send choices to a new twin. Its state has the earlier choices."""
     require(survivor.leads and survivor.alone)
     return replace(survivor, logged=survivor.merged, alone=False), ()

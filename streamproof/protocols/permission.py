@@ -5,10 +5,11 @@ promise not to stabilize, and so to serve fresh data, until the grant is *releas
 4.5]. It asks itself too, as it asks the others, and grants one request at a time. Two stabilizing
 replicas would each have granted the other, and itself.
 
-Replicas that ask at the same time could wait for each other for ever. Therefore all of them ask in
-the same order, one after the other: who waits for a grant holds only earlier ones, and the one that
-has come farthest waits for nobody but a replica that is stabilizing. In particular, a replica that
-has granted another's request asks none that comes behind itself until the grant is released.
+Replicas that ask at the same time could wait for each other forever. Therefore all of them ask in
+the same order, one after the other. A replica that waits for a grant holds only earlier grants. The
+replica that has come farthest waits for nobody but a replica that is stabilizing. In particular, a
+replica that has granted another's request asks none that comes behind itself until the grant is
+released.
 
 Assumptions
 -----------
@@ -101,7 +102,7 @@ class Stabilize:
 
 @dataclass(frozen=True, slots=True)
 class SendReleases:
-    """Give all replicas, and this one, their grants back."""
+    """Return all grants: those of the other replicas, and this one's own."""
 
 
 PermissionEffect: TypeAlias = SendRequest[Replica] | SendGrant[Replica] | Stabilize | SendReleases

@@ -1,4 +1,4 @@
-"""SUNION: several streams become one, whose order is the same for everybody who merges them.
+"""SUNION: several streams become one. Its order is the same for all replicas.
 
 Time is cut into *buckets*. A *boundary* on a stream says that no tuple of an earlier bucket will
 follow on it. Once the boundaries of all streams lie behind a bucket, its tuples are complete, and

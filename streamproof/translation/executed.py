@@ -1,4 +1,4 @@
-"""What of a model's own code was traced, instructions and paths, and what of it runs plainly.
+"""Executed code: the instructions and paths of a model that were traced, or that run plainly.
 
 A traced path runs the very instructions that plain runs do. One that a plain run executes, and no
 traced path did, is reached through a question that symbolic values answer otherwise.
@@ -159,7 +159,7 @@ class _OwnFunction:
 
     Attributes
     ----------
-    offsets : of its instructions, but for those that nobody is told of
+    offsets : those of its instructions that Python reports to a tracer
     """
 
     code: CodeType
@@ -181,14 +181,14 @@ def _own_function(code: CodeType) -> _OwnFunction | None:
 
 
 _UNSEEN = ("RESUME", "CACHE", "MAKE_CELL", "COPY_FREE_VARS")
-"""Instructions that do nothing which could be seen, and are not always told of."""
+"""Instructions without a visible effect, which Python does not always report to a tracer."""
 _TOLD = ("<module>", "__repr__", "__str__", "__format__", "__del__")
 """Functions that no question asks: the body of a module, texts, what the collector calls."""
 _COMPARES = str(Path(__file__).parent)
 
 
 def is_own(code: CodeType) -> bool:
-    """Return whether a function is a user's, and neither reads values nor only tells of them."""
+    """Return whether a function is a user's, but not one that only reads or shows values."""
     is_users = origin_of(code) is Origin.USER and not code.co_filename.startswith(_COMPARES)
     return is_users and code.co_name not in _TOLD
 

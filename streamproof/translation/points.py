@@ -113,7 +113,7 @@ def _drawn(
 
 
 def border_points(shape: Shape, chance: Chance) -> Iterator[Point]:
-    """Yield points that are plain, but for one number: one that the code names, or next to it."""
+    """Yield plain points with one special number: one that the code names, or next to it."""
     domains = shape.domains(PLAIN_SIZE)
     plain: dict[Cell, Any] = {
         (variable.name, keys): _plain(variable.sort, domains)

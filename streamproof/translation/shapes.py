@@ -197,7 +197,7 @@ def _element_class(name: str) -> Any:
 
 
 def function_result(function: Callable[..., Any], traced: TracedTransition) -> Sort:
-    """Return the sort of what a function gives: for a step, of the state in it."""
+    """Return the sort of a function's result: for a step, the sort of its state."""
     hints = typing.get_type_hints(function, include_extras=True)
     result = hints["return"]
     return sort_of(typing.get_args(result)[0] if traced.is_step else result)

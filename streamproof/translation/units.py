@@ -45,7 +45,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a method gives, plainly or by its traced form.
+    """The result of a method, run plainly or by its traced form.
 
     Attributes
     ----------

@@ -80,14 +80,14 @@ def _comparison(cls: Any) -> Comparison:
     if _untold(again) != _untold(traced):
         raise TracingDisagrees(
             f"{cls.__name__} was traced twice, and the two traced forms differ: a method depends "
-            "on something besides its arguments and the model's fields, such as a counter. Nothing "
+            "on more than its arguments and the model's fields, such as a counter. Nothing "
             "that rests on a traced form would hold. Let methods depend on these alone"
         )
     return Comparison(cls.__name__, model_units(traced), executed)
 
 
 def _untold(traced: TracedModel) -> TracedModel:
-    """Leave out how claims are told: pytest puts values into their text, under new names."""
+    """Leave out the texts of claims: pytest puts values into them, under new names."""
     return replace(traced, claims=tuple(replace(claim, text="") for claim in traced.claims))
 
 

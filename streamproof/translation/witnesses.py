@@ -144,8 +144,8 @@ class Wish:
 
     Attributes
     ----------
-    plainly, alone : what must hold; the second says as well that nothing else hides it
-    variables : elements that it is about, besides the parameters
+    plainly, alone : what must hold; the second adds that nothing else hides it
+    variables : elements that it is about, other than the parameters
     """
 
     plainly: tuple[Expr, ...]
@@ -286,7 +286,7 @@ class Search:
 
 
 def _many(shape: Shape, wish: Wish, point: Point, counted: Mapping[str, int]) -> Iterator[_Try]:
-    """List sizes up to the largest number that is counted, beside what a point needs otherwise."""
+    """List sizes up to the largest count, at least as large as a point needs otherwise."""
     sizes = {name: len(domain) for name, domain in point.place.domains.items()}
     sorts = [*(v.sort for v in shape.variables), *(v.sort for v in wish.variables)]
     held = {sort.name for sort in sorts if isinstance(sort, ElementSort)}

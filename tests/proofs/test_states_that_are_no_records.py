@@ -174,9 +174,7 @@ def counted_was_used(model: Table, table: Map[Key, Entry]) -> bool:
         (Table, counted_was_used),
     ],
 )
-def test_what_holds_is_proved(
-    model: type[Model[Any]], conjunct: Callable[..., bool]
-) -> None:
+def test_what_holds_is_proved(model: type[Model[Any]], conjunct: Callable[..., bool]) -> None:
     verdict = prove(Invariant(model, (conjunct,))).verdict
     assert verdict.status is Status.PROVED, verdict
 
@@ -240,9 +238,7 @@ class Fills(Table):
         return forall(self.keys, lambda k: before[k].count <= after[k].count)
 
 
-@pytest.mark.parametrize(
-    ("model", "conjunct"), [(Keeps, one_at_most), (Fills, counted_was_used)]
-)
+@pytest.mark.parametrize(("model", "conjunct"), [(Keeps, one_at_most), (Fills, counted_was_used)])
 def test_steps_between_maps_are_proved(
     model: type[Model[Any]], conjunct: Callable[..., bool]
 ) -> None:

@@ -200,7 +200,9 @@ def test_sampled_passes_where_it_is_asked_for_and_promises_are_skipped(pytester,
 
 
 def test_a_search_that_is_cut_short_fails(pytester, run) -> None:
-    write(pytester, "test_models", "@pytest.mark.streamproof(states_max=2)", "class M(Counter): ...")
+    write(
+        pytester, "test_models", "@pytest.mark.streamproof(states_max=2)", "class M(Counter): ..."
+    )
     result = run()
     result.assert_outcomes(failed=5)
     result.stdout.fnmatch_lines(["*is UNDETERMINED, not EXHAUSTED: there are more than 2 states*"])
@@ -233,7 +235,9 @@ def test_a_mutant_that_survives_fails(pytester, run) -> None:
     )
     result = run("-k", "mutant")
     result.assert_outcomes(failed=1, deselected=5)
-    result.stdout.fnmatch_lines(["mutant same (it is the same) was to be killed by is_small*survived*"])
+    result.stdout.fnmatch_lines(
+        ["mutant same (it is the same) was to be killed by is_small*survived*"]
+    )
 
 
 def test_a_proof_that_fails_fails(pytester, run) -> None:

@@ -74,7 +74,9 @@ def test_a_system_that_looks_otherwise_is_found_in_the_fewest_steps() -> None:
 
 def test_the_run_is_told_in_the_models_words() -> None:
     text = found(state_machine(Lamps, adapter=Bright))
-    assert "  start\n      {lamp0: False, lamp1: False, lamp2: False}\n  1. light(lamp=lamp0)" in text
+    assert (
+        "  start\n      {lamp0: False, lamp1: False, lamp2: False}\n  1. light(lamp=lamp0)" in text
+    )
     assert "      [lamp0]: False -> True" in text
     assert "  The model allows there: put_out(lamp=lamp0), put_out(lamp=lamp1)" in text
 
@@ -97,9 +99,7 @@ def test_a_run_that_is_explained_is_replayed_in_silence() -> None:
 
 def test_a_run_with_an_unknown_step_is_refused_before_anything_is_done() -> None:
     made: list[Adapter] = []
-    noted = adapter(
-        __init__=made.append, light=lambda *_: None, put_out=lambda *_: None
-    )
+    noted = adapter(__init__=made.append, light=lambda *_: None, put_out=lambda *_: None)
     with pytest.raises(UnknownRun, match=re.escape("light(lamp=lamp9) is no action of Lamps")):
         replay(Lamps, adapter=noted, run=["light(lamp=lamp0)", "light(lamp=lamp9)"])
     assert not made
@@ -177,9 +177,7 @@ def test_an_answer_that_is_lost_leaves_both_open_until_it_is_seen() -> None:
 
 
 def test_a_refusal_leaves_the_states_that_do_not_allow_the_step() -> None:
-    blind = adapter(
-        unseen=("tails",), heads=lambda _: None, take=lambda _: REFUSED
-    )
+    blind = adapter(unseen=("tails",), heads=lambda _: None, take=lambda _: REFUSED)
     with pytest.raises(Unexplained, match=re.escape("the system refused take()")):
         replay(Throws, adapter=blind, run=["heads()", "take()"])
     replay(Throws, adapter=blind, run=["take()"]) if False else None

@@ -26,9 +26,7 @@ def built(model_class: Any) -> Any:
 
 
 def minimal(model: Any, holds: Callable[[Any], bool], seed: int) -> Walk[Any]:
-    return find(
-        walks(model), lambda w: holds(w.last), settings=SEARCH, random=random.Random(seed)
-    )
+    return find(walks(model), lambda w: holds(w.last), settings=SEARCH, random=random.Random(seed))
 
 
 @given(walks(Lamps))

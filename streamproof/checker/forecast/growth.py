@@ -219,7 +219,7 @@ def _mean(misses: Sequence[float]) -> float:
 
 
 def _scale(misses: Sequence[float]) -> float:
-    """Return by how much to multiply deviations that were missed by so many times themselves."""
+    """Return the factor for deviations, from misses that are measured in multiples of them."""
     if len(misses) < MISSES_LEAST:
         return max(1.0, *misses, 0.0)
     return max(MISS_LEAST, _mean(misses))

@@ -2,7 +2,7 @@
 
 ::
 
-    memory      what compiled code is told of arrays, and guards around them
+    memory      the addresses of arrays for compiled code, and guards around arrays
     code        a model at a size as compiled functions: `code.program`
     kernels     loops that are the same for all models, compiled once for a machine
     table       the visited states, and how they are found again

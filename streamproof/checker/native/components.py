@@ -94,7 +94,7 @@ def walk(steps: Steps, begun: NDArray[Any], allowed: NDArray[np.bool_]) -> Walke
 
 
 def rest(steps: Steps, order: NDArray[Any], kinds: NDArray[Any]) -> int:
-    """Return the first state in which no fair action can happen, so that a run may stay there."""
+    """Return the first state where a run may stay, since no fair action can happen."""
     return _rest(steps, order, kinds)
 
 
@@ -121,7 +121,7 @@ def components(offsets: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int32
 def judge_parts(
     steps: Steps, states: NDArray[Any], starts: NDArray[Any], kinds: NDArray[Any]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Judge which sets of states a run can visit for ever with every fair action served.
+    """Judge which sets of states a run can visit forever with every fair action served.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def _witnesses(model: Model[Any], search: Search) -> dict[Call, Path]:
 
 
 def _shown_by_likes(mover: Mover, call: Call, nearest: Sequence[tuple[Call, Path]]) -> Path | None:
-    """Make a path to where a property holds of the first to where it holds for like elements."""
+    """Return a path to a witness, made of the path to one for like elements; None without one."""
     program = mover.program
     assert program.symmetry is not None
     wanted = program.encoder.arguments_of(call)

@@ -119,7 +119,7 @@ class _Graph:
         return Lasso(Path(path.start, (*path.steps, *steps)), cycle)
 
     def _cycle(self, entry: int, part: NDArray[Any], fair: Fair) -> tuple[int, ...]:
-        """Go round a set of states, past all that fairness asks for, by short ways."""
+        """Return a short cycle through a set of states that serves every fair action."""
         inside = np.zeros(len(self.steps.offsets) - 1, np.bool_)
         inside[part] = True
         around = Part(self.steps, inside)
@@ -141,7 +141,7 @@ class _Graph:
     def _way(
         self, here: int, wanted: NDArray[np.bool_], inside: NDArray[np.bool_]
     ) -> tuple[int, tuple[int, ...]]:
-        """Go to the nearest of some states without leaving a set; give it, and the way."""
+        """Return the nearest of the wanted states, and the way to it inside of a set."""
         order, before, by = walk(self.steps, np.array([here]), inside)
         number = int(order[wanted[order].argmax()])
         return number, _back(number, before, by)[1]
@@ -179,10 +179,10 @@ def _steps(search: Search, first: NDArray[Any]) -> Steps:
 
 
 def _fair_parts(steps: Steps, region: NDArray[Any], kinds: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """List the largest sets of states that a run can visit for ever, every fair action served.
+    """List the largest sets of states that a run can visit forever, every fair action served.
 
-    Where strong fairness alone forbids a set, what is left of it without the states that enable the
-    actions in question may still be allowed.
+    Strong fairness alone may forbid a set. A part of the set may still be allowed: the states that
+    do not enable the unserved actions.
     """
     while len(region) > 0:
         labels = components(*subgraph(steps, region))

@@ -155,7 +155,7 @@ class _Blocks:
         return hasattr(base, "is_guarded")
 
     def _free(self, base: int, inside: int, size: int) -> None:
-        """Let nobody touch an array any more; what was freed long ago is given back."""
+        """Guard an array against any access; free the memory of arrays that were freed long ago."""
         slack = ctypes.string_at(base + _PAGE, inside - size)
         self._system.madvise(base + _PAGE, inside, mmap.MADV_DONTNEED)
         self._system.mprotect(base, inside + 2 * _PAGE, 0)

@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What `expand` takes besides states and candidates, and knows from call to call."""
+    """The other arguments of `expand`: arrays that it writes, and keeps from call to call."""
 
     produced: Words
     fired: Words

@@ -60,7 +60,7 @@ class Mover:
         return Path(self._start(path.start, permutation), steps)
 
     def moved_on_the_way(self, path: Path, permutations: Sequence[Permutation]) -> Path:
-        """Return the path on which, after each step, elements have changed places on all before it.
+        """Return the path; after each step, elements change places on all steps before it.
 
         The path is gone once, from its end: each step is moved by what all later ones amount to.
         """
@@ -92,7 +92,7 @@ def _moved_call(encoder: Encoder, call: Call, permutation: Permutation) -> Call:
 
 
 def steps_up_to(program: Program, before: Keys, wanted: Keys) -> tuple[list[int], Keys]:
-    """List the actions that a state allows up to one that leads to a wanted orbit, and where to.
+    """List actions of a state, up to one that leads to a wanted orbit, and return its target.
 
     Raises
     ------

@@ -33,7 +33,7 @@ BUFFER = 1 << 17
 BUFFERS_BYTES = 1 << 28
 """What these may take in all threads together, so that wide states have fewer of them."""
 REPORT_EVERY_SECONDS = 0.05
-"""How often progress is told, and memory looked at."""
+"""How often progress is reported and memory is checked."""
 TEAM_FROM = 1 << 12
 """States to expand from which on threads work side by side: waking one takes as long as 500."""
 STATES_MOST = 2**32 - 2
@@ -287,7 +287,7 @@ class Search:
             self.found = Found(Event.NONE, part.reference(breaking))
 
     def _count_up_to(self, breaking: int, begin: int, fired: NDArray[Any]) -> None:
-        """Count no step behind the one to a state that breaks an invariant, in the only partition.
+        """Count the steps up to the one to a state that breaks an invariant, in the only partition.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class Search:
 
 
 def widened(search: Search, found: Found) -> dict[str, tuple[int, int]]:
-    """Return a wider range for the number that had no declared one and left its first guess."""
+    """Return a wider range for a number without a declared range that left its guessed range."""
     part, number = search.located(found.reference)
     return wider_range(search.program, part.state(number), found.action, found.cell)
 

@@ -1,4 +1,4 @@
-"""Walks by the native engine: some thousands side by side, all of whose steps are written at once.
+"""Walks by the native engine: thousands side by side, with one call for a step of all.
 
 Compiled code only finds out which walk breaks something. What that is, `checker.walks` says, whose
 walk of that number takes the same way.

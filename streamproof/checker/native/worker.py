@@ -103,7 +103,7 @@ class Worker:
         return reached
 
     def expand_again(self, begin: int) -> int:
-        """Write all successors of kept states from a number on; give the number that was reached.
+        """Write all successors of kept states from a number on; return the number that was reached.
 
         Those that were written lately are written again.
         """
@@ -132,18 +132,18 @@ class Worker:
         return False
 
     def written_for(self, part: Partition) -> tuple[int, int]:
-        """Return where in the buffer that begins and ends which belongs to a partition."""
+        """Return the begin and the end of a partition's part of the buffer."""
         begin = part.number * self._room
         return begin, begin + int(self._produced[part.number])
 
     def _expand(self, expand: Any, begin: int, end: int, places: Sequence[Any]) -> int:
-        """Write successors of this worker's own states; give how many of them were expanded."""
+        """Write successors of this worker's own states; return how many states were expanded."""
         self._produced[:] = 0
         expand(self.part.packed(begin), end - begin, self.part.reference(begin), *places)
         return int(self.event[1])
 
     def _places(self, fired: NDArray[Any], *, every: bool = False) -> Sequence[Any]:
-        """Return what all calls of compiled code share: where it writes, and what it knows."""
+        """Return the arguments that all calls of compiled code share: buffers and counters."""
         return (
             *self.out,
             self._room,

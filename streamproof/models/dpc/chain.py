@@ -9,7 +9,7 @@ What is abstracted away, and why that is sound
   The other source has boundaries alone, and its stall is what the tuple has to wait for.
 * Whatever is due happens before the clock goes on, since the bound is about waiting and leaves
   processing out. Permission to stabilize takes as long as it likes.
-* A node does what is due if its machine lets it. A stall may last for ever, so nothing that is due
+* A node does what is due if its machine lets it. A stall may last forever, so nothing that is due
   is done because the source came back in time.
 * What passes between nodes is a label for each bucket: a node reads the boundaries that the one
   before it emits, and the tuples as they are labelled last. What an operator makes of them is in

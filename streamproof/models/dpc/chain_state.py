@@ -140,7 +140,7 @@ class ChainModel(NodeModel[Chain]):
         return self.come(s, h, s.nodes[h].serializer.emitted, self.number[b] + 1)
 
     def unshown(self, s: Chain, h: Hop, b: Bucket) -> Map[Bucket, bool]:
-        """Return those of them that the node has not emitted."""
+        """Return the buckets behind a node's checkpoint, up to b, that the node has not emitted."""
         return self.kept(s, h, b).map_items(
             lambda c, has_come: has_come and s.label[h, c] == Label.NONE
         )

@@ -263,7 +263,7 @@ class DpcCounts(OneNodeModel[Counts]):
 
     @always
     def stable_is_complete(self, s: Counts) -> bool:
-        """Nothing more can arrive of what is stable."""
+        """No further tuple can arrive of a bucket that is stable."""
         return forall(self.streams, lambda a: s.corrected <= s.node.serializer.boundary[a])
 
     @every_step

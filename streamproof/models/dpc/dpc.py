@@ -2,7 +2,7 @@
 
 What is abstracted away, and why that is sound
 ----------------------------------------------
-* Each stream has one tuple a bucket, then a boundary. Sources keep them for ever, so a link that
+* Each stream has one tuple a bucket, then a boundary. Sources keep them forever, so a link that
   fails only makes the node wait, and one that heals goes on where it stopped. Which replica a
   stream is read from is the business of `subscription`.
 * The link to the client is FIFO and the client only listens, so it hears at once what the node
@@ -248,7 +248,7 @@ class Dpc(OneNodeModel[System]):
         )
 
     def unshown(self, s: System, begin: int, end: int) -> Tuples:
-        """Return those of them that were not emitted tentatively: the tail has the others."""
+        """Return the arrived tuples that were not emitted tentatively: the tail has the others."""
         return self.arrived(s, begin, end).map_items(
             lambda a, b, has_arrived: has_arrived and s.client.tail[a, b] == 0
         )

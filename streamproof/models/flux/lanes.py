@@ -1,6 +1,6 @@
 """Lanes of a Flux dataflow while nothing fails: tuples one way, acks the other way, and crosswise.
 
-What is abstracted away is told in `flux.py`, which adds failures, and what they call for.
+The abstractions are listed in `flux.py`, which adds failures and repairs.
 """
 
 from __future__ import annotations

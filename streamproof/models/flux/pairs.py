@@ -1,7 +1,7 @@
 """Pairs in a Flux dataflow: how a failed copy is replaced, and what must hold of the lanes.
 
-What is abstracted away is told in `flux.py`. What fails together is up to a model: a copy of one
-partition there, a node with copies of all of them in `exchange.py`.
+The abstractions are listed in `flux.py`. A failure takes down one copy of one partition there. In
+`exchange.py` it takes down a node, with a copy of every partition.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def protocol_module(name: str) -> ModuleType:
 
 
 def original_of(mutant: Mutant, file: ModelFile) -> type[Model[Any]]:
-    """Find the model that a mutant is a mistake in: the nearest of its bases, or the main one."""
+    """Find the original of a mutant: the nearest base that is a model, or the main model."""
     bases = mutant.model_class.__mro__[1:]
     return next((base for base in bases if base in file.all), file.main)
 
@@ -227,7 +227,7 @@ def _models_defined_in(module: ModuleType) -> tuple[type[Model[Any]], ...]:
 
 
 def _has_start(cls: type[Model[Any]]) -> bool:
-    """Return whether a class can be explored; what is wrong with one is said when it is built."""
+    """Return whether a class can be explored. An error in it is reported when it is built."""
     try:
         return any(method.role is Role.INIT for method in methods_of(cls))
     except WrongDefinition:

@@ -69,7 +69,7 @@ class Trace:
     ----------
     key : how to run it again: index of the initial state, then of each step among those allowed
     start : the initial state, as pairs of field and value
-    repeats : of an infinite run, how many of the last steps are repeated for ever, 0 if nothing
+    repeats : of an infinite run, how many of the last steps are repeated forever, 0 if nothing
         more happens; None for a finite run
     """
 

@@ -247,7 +247,7 @@ class Finding:
     Attributes
     ----------
     name : the property's name; `deadlock`, `claims` and `actions` stand for what no method states
-    note : what a reader may want to know besides, such as how a `sometimes` is reached
+    note : further information for the reader, such as how a `sometimes` is reached
     """
 
     name: str

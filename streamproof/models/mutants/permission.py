@@ -218,7 +218,7 @@ MUTANTS = (
         _TWO,
         "deadlock",
         14,
-        "each replica grants to the other, asks itself, and waits for ever",
+        "each replica grants to the other, asks itself, and waits forever",
     ),
     Mutant(
         "permission/tie-break",
@@ -282,7 +282,7 @@ MUTANTS = (
         _ONE_CRASHES,
         "claims.on_request",
         20,
-        "a crashed replica has the grant for ever",
+        "a crashed replica has the grant forever",
     ),
     Mutant(
         "permission/no-waiver",
@@ -290,6 +290,6 @@ MUTANTS = (
         _ONE_CRASHES,
         "who_wants_to_does",
         20,
-        "a replica waits for ever for one that is down",
+        "a replica waits forever for one that is down",
     ),
 )

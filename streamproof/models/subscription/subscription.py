@@ -11,10 +11,10 @@ What is abstracted away, and why that is sound
 * An old connection is closed when the request to the next replica is answered. That it may still
   deliver until the answer arrives is an answer that is given later: what follows it is the same.
 * An ack may arrive at any time, as often as it likes, and behind later ones; or never.
-* A replica that crashed gives nothing until it has rebuilt its state, which may never be. What it
-  had emitted stable is durable. Of those who read from it, or have asked it, the link fails.
+* A replica that crashed emits nothing until it has rebuilt its state, which may never be. Its
+  stable output is durable. The links to subscribers that read from it, or have asked it, fail.
 * `failures` bounds failures of replicas, of links to them, and of their own inputs, since otherwise
-  there is no end. An input may fail for ever; a link that failed can be had again at once.
+  there is no end. An input may fail forever; a link that failed can be had again at once.
 """
 
 from __future__ import annotations

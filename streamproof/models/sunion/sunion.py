@@ -5,7 +5,7 @@ What is abstracted away, and why that is sound
 * All logs are written before anything is read. A log is persistent, so a replica cannot tell
   whether the entry that it reads was written long ago or just now.
 * A boundary stands where a bucket begins. Within a bucket it would promise no more, since a machine
-  is told buckets.
+  receives buckets.
 * Payloads are left out: where a tuple comes out depends on its key alone.
 * An output says which tuples came out, and which of two came first (`output.py`).
 
@@ -182,7 +182,7 @@ class Sunion(SourceModel[System]):
         return self.position[e] < node.read[self.stream[e]]
 
     def receive(self, s: System, node: Node, e: Entry) -> Node:
-        """Return the machine a boundary; buffer a tuple, unless it is late."""
+        """Step the machine by a boundary; buffer a tuple, unless it is late."""
         stream, written = self.stream[e], s.logs[e]
         if written.kind == Kind.BOUNDARY:
             serializer, _ = self.machine.on_boundary(node.serializer, stream, written.bucket)

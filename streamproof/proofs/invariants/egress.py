@@ -17,7 +17,7 @@ def seen_is_what_the_machine_says(m: EgressPair, s: State) -> bool:
 
 
 def a_connection_has_no_gap(m: EgressPair, s: State, c: Copy) -> bool:
-    """E2: the next output to arrive from a copy is none that is not yet due."""
+    """E2: the next output to arrive from a copy is due, or was seen already."""
     return s.connections[c].received <= s.client.next
 
 

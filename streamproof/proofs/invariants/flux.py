@@ -6,8 +6,8 @@ at or before the first tuple that is lacking (F2), and the consumer, which takes
 applied exactly the tuples before its next one (F0). All else says that what is fed is fed without a
 gap.
 
-What is true besides, and what nothing here rests on, is in `ALSO_TRUE`: it is proven with the
-invariant by a test. That a producer copy knows whether it is alone (F7) decides whether it begins
+Further true statements are in `ALSO_TRUE`. Nothing here rests on them, and a test proves them with
+the invariant. That a producer copy knows whether it is alone (F7) decides whether it begins
 to feed a lost copy's consumer, which `a_live_consumer_is_fed` says of all copies. That tuples are
 retained only for who is down (F10) follows from the guards of the two actions that retain, and the
 tuples themselves are kept by F4, whoever is down.
@@ -48,13 +48,13 @@ def applied_is_what_the_machine_says(m: Flux, s: State, x: Lane, d: Copy) -> boo
 
 
 def a_connection_has_no_gap(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
-    """F2: the next tuple to arrive is none that is not yet due."""
+    """F2: the next tuple to arrive is due, or was applied already."""
     outlet, received = outlet_of(s, x, c, d), s.received[x, c, d]
     return implies(outlet.feeds, received <= s.consumers[x, d].next and received <= outlet.sent)
 
 
 def what_was_not_sent_is_kept(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
-    """F3: whoever feeds keeps what it has yet to send."""
+    """F3: a producer copy that feeds keeps the tuples that it has yet to send."""
     outlet = outlet_of(s, x, c, d)
     return implies(outlet.feeds, outlet.begin <= outlet.sent)
 
@@ -74,7 +74,7 @@ def acks_are_true(m: Flux, s: State, x: Lane, c: Copy, d: Copy) -> bool:
 def acks_under_way_are_true(
     m: Flux, s: State, x: Lane, c: Copy, d: Copy, e: Number, n: Number
 ) -> bool:
-    """F5, on the way: the same of an ack of the present incarnation; none is of a later one."""
+    """F5, on the way: an ack of the present incarnation is true, and none is of a later one."""
     consumer = s.consumers[x, d]
     is_present = m.value[e] == consumer.incarnation
     return implies(

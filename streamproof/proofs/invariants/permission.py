@@ -42,7 +42,7 @@ def stabilizing_is_settled(m: PermissionModel, s: State, r: Replica, q: Replica)
 
 
 def settled_is_stabilizing(m: PermissionModel, s: State, r: Replica) -> bool:
-    """D1, the other way: who has all that it needs is not kept waiting."""
+    """D1, the other way: a replica with all that it needs is not kept waiting."""
     settled = forall(m.replicas, lambda q: is_settled(s.machines[r], q))
     return implies(settled, m.is_stabilizing(s, r))
 
@@ -97,7 +97,7 @@ def a_pending_request_is_somewhere(m: PermissionModel, s: State, r: Replica, q: 
 def replicas_are_asked_in_order(
     m: PermissionModel, s: State, r: Replica, p: Replica, q: Replica
 ) -> bool:
-    """D6: for who has asked q, none before q stands in the way."""
+    """D6: no replica before q stands in the way of a replica that has asked q."""
     return implies(
         made(s, r, q) != Request.NONE and m.order[p] < m.order[q], is_settled(s.machines[r], p)
     )

@@ -54,7 +54,7 @@ def goes_on(message: Message, stable: int, tentative: int, known: int) -> bool:
 
 
 def counters_in_order(m: SubscriptionModel, s: State, d: Subscriber) -> bool:
-    """V1: what has arrived was sent, which on a closed connection is nothing."""
+    """V1: every message that has arrived was sent; on a closed connection there is none."""
     connection, view = s.connections[d], s.views[d]
     feed = connection.feed
     return (
@@ -75,7 +75,7 @@ def client_shows_the_view(m: SubscriptionModel, s: State, d: Subscriber) -> bool
 
 
 def a_request_asks_for_what_is_lacking(m: SubscriptionModel, s: State, d: Subscriber) -> bool:
-    """V7: a request under way asks for nothing behind what the view has."""
+    """V7: a request under way begins at or before the first tuple that the view lacks."""
     connection = s.connections[d]
     return implies(connection.asked, 0 <= connection.stable <= s.views[d].stable)
 

@@ -51,7 +51,7 @@ def output_depends_on_buckets_alone(m: Sunion, s: System, r: Replica, e: Entry) 
 
 
 def output_ends_with_its_boundary(m: Sunion, s: System, r: Replica) -> bool:
-    """S4, of the boundary: whoever reads the output is told how far it has come."""
+    """S4, of the boundary: the boundary in the output is the end of the emitted buckets."""
     return s.nodes[r].boundary == s.nodes[r].serializer.emitted
 
 

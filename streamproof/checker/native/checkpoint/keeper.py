@@ -37,7 +37,7 @@ from streamproof.lang.model import Model
 
 
 class Keeps(Protocol):
-    """What an engine needs of who keeps its searches.
+    """The interface of a keeper of searches, as an engine uses it.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Keeps(Protocol):
 
 @contextmanager
 def keeper_of(checkpoint: Checkpoint | None, model: Model[Any]) -> Iterator[Keeps]:
-    """Yield the keeper of a model's searches in a directory; one that keeps nothing without it.
+    """Yield the keeper of a model's searches; without a directory, one that keeps nothing.
 
     Raises
     ------
@@ -216,7 +216,7 @@ class _Writer:
 def _content(
     part: Partition, share: tuple[int, int, int], kind: str, file: AppendedFile
 ) -> memoryview:
-    """Return what is to be in a file beyond what it holds."""
+    """Return the content to append to a file."""
     count, _, levels = share
     arrays: Mapping[str, Any] = {
         "states": part.states[: count * part.program.layout.words],

@@ -31,7 +31,7 @@ CHUNK = 1 << 16
 
 
 def load(search: Search, manifest: Manifest, directory: Path) -> Files:
-    """Return a new search all that a checkpoint holds; give the files that were read.
+    """Load the content of a checkpoint into a new search, and return the files that were read.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class _Division:
             places[mine] = owner.reference(np.arange(first, owner.count))
 
     def _links(self, links: NDArray[Any]) -> NDArray[Any]:
-        """Return the numbers that parents have now."""
+        """Return the present numbers of parents."""
         is_initial = links == NO_LINK
         found: NDArray[Any] = self.references[np.where(is_initial, 0, links)]
         return np.where(is_initial, np.uint32(NO_LINK), found)

@@ -1,6 +1,6 @@
 """Which elements of a size are alike: exchanging two of them changes no constant and no start.
 
-To compare all pairs would take for ever where there are many. So elements are first divided by
+To compare all pairs would take too long where there are many. So elements are first divided by
 something that alike ones have in common, and no more pairs are compared than is worth it: elements
 that were not compared count as different, which costs states and no verdict.
 """

@@ -61,7 +61,7 @@ class Block:
         return self.build.zext(value, I64) if value.type == I1 else value
 
     def _value(self, term: Term) -> ir.Value:
-        """Compute what a term is made of, and the term: without recursion, since it may be deep."""
+        """Compute the parts of a term, and the term, without recursion, since it may be deep."""
         waiting = [term]
         while waiting:
             newest = waiting[-1]

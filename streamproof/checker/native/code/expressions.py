@@ -113,7 +113,7 @@ class Expressions:
     def position(
         self, build: ir.IRBuilder, keys: Iterable[tuple[ScalarSort, ir.Value]]
     ) -> ir.Value:
-        """Compute the place of keys among all keys, which come in lexicographic order."""
+        """Compute the index of keys in the lexicographic order of all keys."""
         place: ir.Value = I64(0)
         for sort, key in keys:
             place = build.add(build.mul(place, I64(self.encoder.size(sort))), key)

@@ -22,7 +22,7 @@ llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 
 WORDS = ctypes.c_void_p
-"""An array, of which compiled code is told where it lies."""
+"""An array, passed to compiled code as its address."""
 COUNT = ctypes.c_int64
 NUMBER = ctypes.c_double
 
@@ -97,7 +97,7 @@ def compile_module(module: ir.Module) -> bytes:
 
 
 def machine_name() -> str:
-    """Name what compiled code depends on, besides its source."""
+    """Name all that compiled code depends on, except its source."""
     features = llvm.get_host_cpu_features().flatten()
     return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {features}"
 

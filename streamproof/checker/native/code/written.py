@@ -21,7 +21,7 @@ _LENGTH_MAX = 400
 
 
 def written(value: Any) -> str:
-    """Write down all of a value, alike in every process; what nobody knows is like nothing else."""
+    """Write down all of a value, alike in every process; an unknown value equals no other."""
     return _Writer().text(value)
 
 
@@ -37,7 +37,7 @@ class _Writer:
         self.known: dict[int, tuple[Any, str]] = {}
 
     def text(self, value: Any) -> str:
-        """Write down a value; a long text is told by its digest."""
+        """Write down a value; a digest stands for a long text."""
         cls = type(value)
         if cls in _PLAIN:
             return f"{cls.__name__} {value!r}"

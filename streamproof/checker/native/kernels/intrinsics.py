@@ -94,7 +94,7 @@ def expand(
     recent: Any,
     recent_count: Any,
 ) -> Any:
-    """Call `expand` of a program, for the only owner, on the states from a word on."""
+    """Call `expand` of a program, with one partition, on the states from a word on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = dict(enumerate(signature.args))

@@ -29,7 +29,7 @@ class Mislabel(Dpc):
     """What is incomplete is emitted as INSERTION (DPC-mislabel)."""
 
     def guess(self, s: System, chosen: Tuples) -> System:
-        """Return the client that the tuples are stable."""
+        """Emit the tuples as stable ones."""
         return self.insert(s, chosen)
 
 
@@ -37,7 +37,7 @@ class NoUndo(Dpc):
     """Corrections come without UNDO (DPC-noundo)."""
 
     def revoke(self, s: System, stable: int) -> System:
-        """Return the client nothing."""
+        """Send no UNDO to the client."""
         del stable
         return s
 

@@ -373,7 +373,7 @@ MUTANTS = (
         _TWO_REPLICAS,
         "the_view_is_complete",
         6,
-        "who reads from a replica whose input fails for ever never gets the rest",
+        "a subscriber never gets the rest if the input of its replica fails forever",
     ),
     Mutant(
         "subscription/send-forgotten",
