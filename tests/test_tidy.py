@@ -166,7 +166,7 @@ def test_an_example_of_several_files_has_a_readme_that_names_them_all():
         readme = (folder / "README.md").read_text(encoding="utf-8")
         linked = set(re.findall(r"\]\((\w+\.py)\)", readme))
         assert linked == {path.name for path in folder.glob("*.py")} - {"__main__.py"}
-        assert f"python examples/{folder.name}" in readme
+        assert re.search(rf"python( -m pytest)? examples/{folder.name}", readme)
 
 
 def test_the_arbiter_can_be_read_in_one_sitting():

@@ -18,8 +18,8 @@ class ClientAdapter(Adapter):
     def send(self, m: Message) -> None:
         self.broker.send(str(m))
 
-    def deliver(self, m: Message) -> object:
-        name = self.client.take()  # which one is the broker's choice
+    def deliver(self, m: Message) -> object:  # noqa: ARG002 - the broker chooses another one
+        name = self.client.take()
         return Happened("deliver", Message(int(name[-1]))) if name else REFUSED
 
     def acknowledge(self, m: Message) -> object:

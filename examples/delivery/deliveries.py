@@ -3,8 +3,18 @@
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from streamproof.lang import Domain, Element, Map, Model, action, always, final, forall
-from streamproof.lang import init, require
+from streamproof.lang import (
+    Domain,
+    Element,
+    Map,
+    Model,
+    action,
+    always,
+    final,
+    forall,
+    init,
+    require,
+)
 
 
 class Message(Element): ...

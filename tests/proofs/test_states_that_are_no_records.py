@@ -13,8 +13,19 @@ from typing import Any
 import pytest
 
 from streamproof.checker.reach import reach
-from streamproof.lang import Domain, Element, Map, Model, WrongDefinition, action, always
-from streamproof.lang import every_step, forall, init, require
+from streamproof.lang import (
+    Domain,
+    Element,
+    Map,
+    Model,
+    WrongDefinition,
+    action,
+    always,
+    every_step,
+    forall,
+    init,
+    require,
+)
 from streamproof.lang.show import show_model
 from streamproof.lang.trace import trace_model
 from streamproof.models.kit.verdict import Reachable, Status

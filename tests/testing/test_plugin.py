@@ -235,9 +235,7 @@ def test_a_mutant_that_survives_fails(pytester, run) -> None:
     )
     result = run("-k", "mutant")
     result.assert_outcomes(failed=1, deselected=5)
-    result.stdout.fnmatch_lines(
-        ["mutant same (it is the same) was to be killed by is_small*survived*"]
-    )
+    result.stdout.fnmatch_lines(["mutant same (it is the same) was to be killed by *survived*"])
 
 
 def test_a_proof_that_fails_fails(pytester, run) -> None:

@@ -9,8 +9,15 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from streamproof.lang import Model, action, always, init, require
-from streamproof.testing import REFUSED, UNKNOWN, Adapter, Happened, Unexplained, replay
-from streamproof.testing import state_machine
+from streamproof.testing import (
+    REFUSED,
+    UNKNOWN,
+    Adapter,
+    Happened,
+    Unexplained,
+    replay,
+    state_machine,
+)
 from streamproof.testing.adapter import WrongAdapter
 from streamproof.testing.follow import UnknownRun
 from streamproof.testing.possible import POSSIBLE_MAX, PropertyBroken, TooManyExplanations
