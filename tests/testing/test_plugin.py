@@ -65,7 +65,7 @@ class Far(Counter):
 def small(model: Counter, n: int) -> bool:
     return 0 <= n <= 3
 """
-PLUGIN = ("-p", "streamproof.testing.plugin", "-p", "no:cacheprovider")
+QUIETLY = ("-p", "no:cacheprovider")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def run(pytester: pytest.Pytester):
 
     def run_it(*arguments: str) -> pytest.RunResult:
         pytester.makeini("[pytest]\naddopts = --strict-markers")
-        return pytester.runpytest_inprocess(*PLUGIN, *arguments)
+        return pytester.runpytest_inprocess(*QUIETLY, *arguments)
 
     return run_it
 
@@ -272,12 +272,12 @@ def test_a_file_that_cannot_be_run_is_an_error_of_collection(pytester, run) -> N
 def test_which_files_are_meant_can_be_set(pytester) -> None:
     write(pytester, "counter", "MODEL = Counter")
     pytester.makeini("[pytest]\nstreamproof_files = counter.py")
-    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=5)
+    pytester.runpytest_inprocess(*QUIETLY).assert_outcomes(passed=5)
 
 
 def test_junit_and_xdist_work_as_usual(pytester) -> None:
     write(pytester, "streamproof_model_far", "MODEL = Far")
-    result = pytester.runpytest_subprocess(*PLUGIN, "-n", "2", "--junitxml=out.xml")
+    result = pytester.runpytest_subprocess(*QUIETLY, "-n", "2", "--junitxml=out.xml")
     result.assert_outcomes(failed=5)
     cases = ET.parse(pytester.path / "out.xml").findall(".//testcase")
     told = {case.get("name"): case.find("failure").get("message") for case in cases}

@@ -23,7 +23,7 @@ from streamproof.testing.follow import UnknownRun
 from streamproof.testing.possible import POSSIBLE_MAX, PropertyBroken, TooManyExplanations
 from tests.testing.support.lamps import Coins, Lamp, Lamps, Room, Throws, adapter
 
-RUN = settings(database=None, report_multiple_bugs=False)
+RUN = settings(report_multiple_bugs=False)
 
 
 def found(machine: type, examples: int = 100) -> str:

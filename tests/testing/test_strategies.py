@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from streamproof.models.kit import registry
@@ -17,7 +17,7 @@ from streamproof.testing import Event, Walk, cuts, states, walks
 from streamproof.testing.strategies import WrongEvents
 from tests.testing.support.lamps import Lamp, Lamps
 
-SEARCH = settings(database=None, max_examples=2000, suppress_health_check=list(HealthCheck))
+SEARCH = settings(max_examples=2000)
 CHANDY_LAMPORT = registry.load("chandy_lamport").main
 
 
@@ -45,7 +45,7 @@ def test_a_walk_has_no_more_steps_than_asked_for(walk: Walk[Any]) -> None:
 def test_every_reachable_state_is_drawn() -> None:
     seen = set()
 
-    @settings(database=None, max_examples=300)
+    @settings(max_examples=300)
     @given(states(Lamps))
     def look(state: Any) -> None:
         seen.add(state)
@@ -129,7 +129,7 @@ def consistent_by_definition(cut: dict[str, int]) -> bool:
 def test_every_consistent_cut_is_drawn_and_no_other() -> None:
     seen = set()
 
-    @settings(database=None, max_examples=1000)
+    @settings(max_examples=1000)
     @given(cuts(EVENTS))
     def look(cut: Any) -> None:
         assert consistent_by_definition(dict(cut))
