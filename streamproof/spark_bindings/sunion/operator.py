@@ -159,7 +159,7 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
 
 def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
     names = [name for name in COLUMNS if name != SERIALIZER or settings.partition_by]
-    columns = Tags.of_merge(settings).told(F.col(TAG))
+    columns = Tags.of_merge(settings).columns(F.col(TAG))
     kept = travelling.columns[: travelling.columns.index(TAG)]
     added = [columns.get(name, F.col(name)).alias(name) for name in names]
     return travelling.select(*map(quoted, kept), *added).withMetadata(
