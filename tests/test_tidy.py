@@ -200,7 +200,7 @@ def test_a_message_has_four_sentences_at_most(path):
     assert long_messages(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+@pytest.mark.parametrize("path", [*PACKAGE, *EXAMPLES, *BENCHMARKS, *TOOLS], ids=name_of)
 def test_a_bound_is_called_max_or_min(path):
     assert other_words_for_bounds(path.read_text(encoding="utf-8")) == []
 
