@@ -3,7 +3,7 @@
 A copy that ends, or stays silent, is started again and catches up with its twin. Until then its
 pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had given
 and not delivered may be lost, so everything is stopped and it is said, at once. Queries without
-replicas share a process, which goes on from their checkpoints.
+a standby share a process, which goes on from their checkpoints.
 """
 
 from __future__ import annotations
