@@ -275,7 +275,9 @@ class Pipeline:
         files = self._directory.snapshots
         return [files.read(name) for name in files.ids()]
 
-    def restore(self, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL) -> Pipeline:
+    def restore(
+        self, snapshot: str, *, into: Path | str, replay: Replay | str = Replay.ALL
+    ) -> Pipeline:
         """Make a new pipeline from a snapshot, with the same queries; it is not started.
 
         Raises

@@ -189,7 +189,7 @@ def test_a_time_of_silence_is_a_number_of_seconds(tmp_path: Path) -> None:
         ("application", ("5", "abc", "1 month"), ()),
         ("cores", (), (0, 10**6)),
         ("memory", (), ("0g", "1", "1.5g", "1 g", "1p", "-1g")),
-        ("java", (), ("auto",)),
+        ("java", (), ("automatic", 0)),
         ("settings", (None, {}), ({1: "x"}, {"x": []})),
     ],
 )
@@ -220,7 +220,7 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
         ("bucket", (1.5,), ("0 s", "-1 s", "1 fortnight", "0.1 us", "40000 days", 0)),
         ("lateness", (1.5, dt.timedelta(0)), ("-1 s", "1 fortnight", "40000 days", -1)),
         ("max_delay", (1.5, None), ("0 s", "-1 s", "40000 days", 0)),
-        ("policy", (), ("process", 0)),
+        ("policy", (), ("proceed", 0)),
         ("margin", (), (0, 0.001, 1.01)),
         ("partition_by", (None,), (["k", "k"], ["nothing"], {"k"}, "k")),
         ("partitions", (None,), (0, 1, 1001)),
