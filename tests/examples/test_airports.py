@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from tests.examples.conftest import EXAMPLES
+from tests.examples.support.folders import EXAMPLES
 
 _SECONDS_MAX = 900  # a limit for what hangs; the machine may be shared
 
