@@ -94,7 +94,7 @@ class Driver:
         self._reader.join()
 
     def finish(self) -> None:
-        """Tell it that no more is fed; it will end when everything has gone through."""
+        """Close its input, as no more is fed; it will end when everything has gone through."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 

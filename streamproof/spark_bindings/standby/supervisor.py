@@ -46,7 +46,7 @@ from streamproof.spark_bindings.standby.child_process import (
 from streamproof.spark_bindings.storage.place import Place
 
 Command = Callable[[Pair, Copy, Place], Sequence[str]]
-"""Gives the command line that runs a copy in a process of its own, with the file of its log."""
+"""Returns the command line that runs a copy in a process of its own, with the file of its log."""
 
 _log = logging.getLogger("streamproof.standby")
 

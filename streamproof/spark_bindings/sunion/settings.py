@@ -51,7 +51,7 @@ class Settings:
 
     @property
     def first_origins(self) -> range:
-        """Give, of each stream, the number of its rows that go to the first serializer."""
+        """Return, for each stream, the number of its rows that go to the first serializer."""
         return range(0, len(self.streams) * self.partitions, self.partitions)
 
     def buckets(self, times: Integers) -> Integers:
