@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from streamproof.protocols.dpc import Policy
 from streamproof.spark_bindings.arguments import member_of
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
-from streamproof.spark_bindings.checkpoints.fixed_settings import LASTING
+from streamproof.spark_bindings.checkpoints.fixed_settings import FIXED_SETTINGS
 from streamproof.spark_bindings.checkpoints.stateful import MERGED_AS, MERGED_WITH
 from streamproof.spark_bindings.durations import Duration, microseconds, shown
 from streamproof.spark_bindings.errors import WrongArgument
@@ -133,7 +133,7 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
     by = settings.partition_by
     wanted = [quoted(name).alias(plain(name)) for name in schema.names]
     partition = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions)) if by else F.lit(0)
-    with_first = {settings.streams[0]: {MERGED_WITH: json.dumps(settings.lasting())}}
+    with_first = {settings.streams[0]: {MERGED_WITH: json.dumps(settings.fixed())}}
     rows = [
         inputs[name].select(
             *wanted,
@@ -169,7 +169,7 @@ def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
         {
             PARTITIONED: bool(settings.partition_by),
             BOUNDED: settings.wait_ms is not None,
-            LASTING: json.dumps(settings.lasting()),
+            FIXED_SETTINGS: json.dumps(settings.fixed()),
         },
     )
 
