@@ -121,7 +121,7 @@ def run(
         return spark_session(name, memory=driver_memory, cores=cores, settings=settings)
 
     if alone:
-        return _ending_of(lambda: _run_alone(pipeline, suspect_after, stop, session), log)
+        return _ending_of(lambda: _run_unreplicated(pipeline, suspect_after, stop, session), log)
     which = (query, copy, partition)
     return _ending_of(lambda: _run_copy(pipeline, which, suspect_after, stop, session), log)
 
@@ -190,13 +190,15 @@ def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
     return ExitCode.GREEN
 
 
-def _run_alone(
-    file: str, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
+def _run_unreplicated(
+    file: str, suspect_after_seconds: float, stop: Event, session: Callable[[], SparkSession]
 ) -> None:
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
-    from streamproof.spark_bindings.standby.unreplicated_run import run_alone
+    from streamproof.spark_bindings.standby.unreplicated_run import run_unreplicated
 
-    run_alone(load_pipeline(file), session, bound_seconds=bound_seconds, stop=stop)
+    run_unreplicated(
+        load_pipeline(file), session, suspect_after_seconds=suspect_after_seconds, stop=stop
+    )
 
 
 def _run_copy(

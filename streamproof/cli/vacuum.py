@@ -29,7 +29,8 @@ def vacuum(
         list[str] | None,
         typer.Option(
             metavar="CHANNEL=CHECKPOINT",
-            help="The checkpoint of a query outside that reads a channel: what it lacks stays.",
+            help="The checkpoint of a query outside that reads a channel: rows that are new to it "
+            "stay.",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and remove nothing.")] = False,

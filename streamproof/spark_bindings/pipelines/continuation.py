@@ -75,7 +75,7 @@ class OutputCheck:
         Raises
         ------
         WrongCheckpoint : if the checkpoint is gone, of another life, or older than the channel
-        ChannelDamaged : if the channel lacks rows that were written to it
+        ChannelDamaged : if rows are missing that were written to the channel
         FencedDriver : if a batch was made from something else than the checkpoint says
         """
         notes, made = self._notes.newest(), self._newest_made()

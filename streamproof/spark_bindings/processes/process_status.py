@@ -23,7 +23,7 @@ from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.trees import is_directory
 
 SILENT_AFTER_SECONDS = 3.0
-"""Processes that beat are seen to sooner, unless their bound is above half a minute."""
+"""Processes that beat are seen to sooner, unless their suspicion timeout is above 30 seconds."""
 _LOOK_SECONDS = 0.02
 ALONE = "(without a standby)"
 """The name of the process that runs the queries without a standby."""

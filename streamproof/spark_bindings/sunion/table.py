@@ -87,7 +87,7 @@ def reconcile(
     WrongArgument : if the DataFrame is no merged stream, the directories or the trigger are none,
         or the checkpoint was written with other settings of the merge
     WrongSchema : if a table exists with other columns
-    ForeignTable : if a table is another query's, or lacks what this one has written
+    ForeignTable : if a table is another query's, or rows of this one are missing in it
     DamagedFile, LostFiles : if the log of a table, or a file of the checkpoint, cannot be read
     WrongCheckpoint : if the checkpoint was written with other inputs, inputs in another order, or
         inputs that read something else

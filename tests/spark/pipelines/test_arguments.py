@@ -30,7 +30,7 @@ from streamproof.spark_bindings import (
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
 from streamproof.spark_bindings.standby.supervisor import Supervisor
-from streamproof.spark_bindings.standby.unreplicated_run import run_alone
+from streamproof.spark_bindings.standby.unreplicated_run import run_unreplicated
 from streamproof.spark_bindings.sunion import late_rows, reconcile, stable_only, sunion
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -176,7 +176,7 @@ def test_a_time_of_silence_is_a_number_of_seconds(tmp_path: Path) -> None:
 
     for run in (
         copy,
-        lambda value: run_alone(pipeline, None, bound_seconds=value),  # type: ignore[arg-type]
+        lambda value: run_unreplicated(pipeline, None, suspect_after_seconds=value),  # type: ignore[arg-type]
         lambda value: Supervisor(pipeline, lambda *_: (), value),
     ):
         refused(run, 1.5, others=(0,))
