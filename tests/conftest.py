@@ -65,6 +65,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
+def certificates() -> Iterator[None]:
+    """Let protocols run on certificates of the code as it is, also while it is being changed."""
+    from tests.stamped import present_certificates
+
+    with present_certificates():
+        yield
+
+
+@pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Return the one session of a process, with two cores and a 1 GB driver."""
     from tests.spark.support.driver import test_session

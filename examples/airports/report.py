@@ -62,7 +62,7 @@ class Report:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
-    def tentative_most(self) -> int:
+    def tentative_max(self) -> int:
         """The most tentative rows that were in the table at once."""
         return max((sample.tentative for sample in self.samples), default=0)
 
@@ -74,13 +74,13 @@ class Report:
     @property
     def equal(self) -> bool:
         """Whether the stable result is the right one, and there were tentative results before."""
-        return self.wrong == 0 and self.tentative_left == 0 and self.tentative_most > 0
+        return self.wrong == 0 and self.tentative_left == 0 and self.tentative_max > 0
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
             "rows": self.rows,
-            "tentative_most": self.tentative_most,
+            "tentative_max": self.tentative_max,
             "tentative_left": self.tentative_left,
             "waited_longest": round(self.waited_longest, 2),
             "batch_longest": round(self.batch_longest, 2),
@@ -118,7 +118,7 @@ def summary(report: Report) -> Text:
     verdict = Text("EQUAL", "bold green") if report.equal else Text("NOT EQUAL", "bold red")
     return verdict + Text(
         f"  {report.rows} departures, merged as if nothing had happened; up to "
-        f"{report.tentative_most} tentative results meanwhile, {report.tentative_left} of them "
+        f"{report.tentative_max} tentative results meanwhile, {report.tentative_left} of them "
         f"left; {report.wrong} rows wrong; the first result at most {report.waited_longest:.1f} "
         "minutes after a departure had arrived"
     )

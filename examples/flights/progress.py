@@ -20,7 +20,7 @@ _REPEAT_SECONDS = 15.0  # so that one sees that it is still there
 
 
 class Progress:
-    """Tells what happens as it happens, and notes in a report what is wanted afterwards."""
+    """Prints each event at its time, and notes in a report the numbers for afterwards."""
 
     def __init__(self, console: Console, report: Report) -> None:
         self._console, self._report = console, report
@@ -29,31 +29,31 @@ class Progress:
         self._rows_until: dict[tuple[Path, str], list[int]] = {}
 
     def say(self, text: str) -> None:
-        """Tell something, with the seconds since the start."""
+        """Print something, with the seconds since the start."""
         seconds = time.monotonic() - self._began
         self._console.print(f"[{seconds:4.0f} s] {text}", markup=False, soft_wrap=True)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Tell that a stage begins, and note how long it takes."""
+        """Print that a stage begins, and note how long it takes."""
         self.say(f"== {name}")
         began = time.monotonic()
         yield
         self._report.seconds[name] = time.monotonic() - began
 
     def happened(self, what: str, detail: str) -> None:
-        """Tell of a moment that the figure marks."""
+        """Print a moment that the figure marks."""
         self._report.moments[what] = time.monotonic() - self._began
         self.say(f"{what}: {detail}")
 
     def completed(self, snapshot: Snapshot) -> None:
-        """Tell that a snapshot is complete."""
+        """Print that a snapshot is complete."""
         self._report.completed.append(time.monotonic() - self._began)
         markers = ", ".join(f"{channel} {marker}" for channel, marker in snapshot.markers.items())
         self.say(f"snapshot {snapshot.id} is complete; its markers are at {markers}")
 
     def tell(self, pipeline: Pipeline, now: Sample | None, feed: Feed) -> None:
-        """Tell how far a pipeline is, if that was not done just now."""
+        """Print how far a pipeline is, unless that was done just now."""
         seconds, last = self._told.get(pipeline.path, (0.0, ""))
         if time.monotonic() - seconds < _TELL_SECONDS:
             return

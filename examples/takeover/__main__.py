@@ -6,7 +6,7 @@ It runs `standby.py` under `streamproof run`, feeds it ten orders a second, and 
 copy that delivers. EQUAL means that every order is in the revenue once, as if nothing had happened.
 UNDETERMINED means that it gave up on a slow machine, before anything was seen to be wrong.
 
-Exit codes: 0 EQUAL, 1 NOT EQUAL, 3 UNDETERMINED.
+Exit codes: 0 EQUAL, 1 NOT EQUAL, 2 wrong use, 3 UNDETERMINED.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
@@ -29,6 +30,11 @@ def main() -> int:
     parser.add_argument("--plot", type=Path, help="an SVG or PNG file")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
+    if chosen.plot is not None:
+        try:
+            import_module("matplotlib")
+        except ModuleNotFoundError as error:
+            parser.error(f"{error}. Run: pip install 'streamproof[examples]'")
     with tempfile.TemporaryDirectory(prefix="takeover-") as place:
         timeline = run(Path(place), chosen.seconds, Console(stderr=True))
     if chosen.plot is not None:

@@ -17,7 +17,7 @@ def revenue(orders: DataFrame) -> DataFrame:
 
 
 def shop(path: Path | str = "shop") -> Pipeline:
-    """Orders go through a query with a twin."""
+    """Orders go through a query with a standby copy."""
     return Pipeline(
         path,
         channels={"orders": "country string, cents long", "revenue": "country string, cents long"},

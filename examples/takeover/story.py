@@ -79,7 +79,7 @@ def warm_up(client: Client, progress: Progress) -> None:
 
 
 def give_up(timeline: Timeline, *, is_stalled: bool) -> None:
-    """Say why nothing is known; what is wrong though the twin delivers, and nothing moves, stands.
+    """Report why nothing is known. A fault stands if the other copy delivers and nothing moves.
 
     Raises
     ------

@@ -78,7 +78,7 @@ LogFile: TypeAlias = Annotated[
 def run(
     pipeline: PipelineFile,
     query: OneQuery = "",
-    replica: OneCopy = "",
+    copy: OneCopy = "",
     partition: OnePartition = 0,
     suspect_after: SuspectAfter = SUSPECT_AFTER_SECONDS,
     driver_memory: DriverMemory = "1g",
@@ -93,12 +93,12 @@ def run(
     Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 a copy was replaced by its twin, or
     data may be lost.
     """
-    if (query == "") != (replica == ""):
-        raise typer.BadParameter("one copy is named by both --query and --replica")
+    if (query == "") != (copy == ""):
+        raise typer.BadParameter("one copy is named by both --query and --copy")
     if alone and query != "":
         raise typer.BadParameter("--alone runs what has no standby; leave out --query")
-    if replica not in ("", "A", "B"):
-        raise typer.BadParameter(f"{replica} is neither A nor B", param_hint="--replica")
+    if copy not in ("", "A", "B"):
+        raise typer.BadParameter(f"{copy} is neither A nor B", param_hint="--copy")
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -116,13 +116,13 @@ def run(
         from streamproof.spark_bindings import spark_session
         from streamproof.spark_bindings.session.class_archive import java_options
 
-        name = "alone" if alone else f"{query}/{replica}"
+        name = "alone" if alone else f"{query}/{copy}"
         settings = {"spark.driver.extraJavaOptions": java_options()} if fast_start else {}
         return spark_session(name, memory=driver_memory, cores=cores, settings=settings)
 
     if alone:
-        return _ending_of(lambda: _run_alone(pipeline, suspect_after, stop, session), log)
-    which = (query, replica, partition)
+        return _ending_of(lambda: _run_unreplicated(pipeline, suspect_after, stop, session), log)
+    which = (query, copy, partition)
     return _ending_of(lambda: _run_copy(pipeline, which, suspect_after, stop, session), log)
 
 
@@ -137,7 +137,7 @@ def copy_command(
     pair, copy : which one
     log : the file for what Spark says, if not the terminal
     """
-    which = [f"--query={pair.query.name}", f"--replica={copy.value}"]
+    which = [f"--query={pair.query.name}", f"--copy={copy.value}"]
     which += [f"--partition={pair.partition}"] + ([] if log is None else [f"--log={log}"])
     return [*_PROGRAM, file, *which, *options]
 
@@ -190,13 +190,15 @@ def _ending_of(work: Callable[[], None], log: Path | None) -> ExitCode:
     return ExitCode.GREEN
 
 
-def _run_alone(
-    file: str, bound_seconds: float, stop: Event, session: Callable[[], SparkSession]
+def _run_unreplicated(
+    file: str, suspect_after_seconds: float, stop: Event, session: Callable[[], SparkSession]
 ) -> None:
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
-    from streamproof.spark_bindings.standby.unreplicated_run import run_alone
+    from streamproof.spark_bindings.standby.unreplicated_run import run_unreplicated
 
-    run_alone(load_pipeline(file), session, bound_seconds=bound_seconds, stop=stop)
+    run_unreplicated(
+        load_pipeline(file), session, suspect_after_seconds=suspect_after_seconds, stop=stop
+    )
 
 
 def _run_copy(
@@ -210,11 +212,11 @@ def _run_copy(
     from streamproof.spark_bindings.standby.copy_run import run_copy
     from streamproof.spark_bindings.standby.pipeline_file import load_pipeline
 
-    query, replica, partition = which
+    query, copy, partition = which
     run_copy(
         load_pipeline(file),
         query,
-        Copy(replica),
+        Copy(copy),
         session,
         partition=partition,
         suspect_after_seconds=suspect_after,

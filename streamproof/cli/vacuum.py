@@ -20,6 +20,7 @@ def vacuum(
     keep: Annotated[
         list[str] | None,
         typer.Option(
+            "--keep-commits",
             metavar="CHANNEL=COMMITS",
             help="Of a channel that is read from outside: how many of the newest commits stay.",
         ),
@@ -28,7 +29,8 @@ def vacuum(
         list[str] | None,
         typer.Option(
             metavar="CHANNEL=CHECKPOINT",
-            help="The checkpoint of a query outside that reads a channel: what it lacks stays.",
+            help="The checkpoint of a query outside that reads a channel: rows that are new to it "
+            "stay.",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and remove nothing.")] = False,
@@ -38,11 +40,11 @@ def vacuum(
     """Remove rows that every copy of every query has taken, and that no snapshot keeps.
 
     Also the commits that told of them, and files that killed processes have left. The pipeline may
-    be running. Channels that no query reads stay whole without --keep or --outside.
+    be running. Channels that no query reads stay whole without --keep-commits or --outside.
     """
     from streamproof.spark_bindings import vacuum as remove
 
-    commits = {channel: _number(text) for channel, text in _pairs("--keep", keep).items()}
+    commits = {channel: _number(text) for channel, text in _pairs("--keep-commits", keep).items()}
     checkpoints = _pairs("--outside", outside)
     if not dry_run:
         confirm(f"Rows that no query of {pipeline} needs will be removed", is_confirmed=yes)
@@ -78,5 +80,5 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
 
 def _number(text: str) -> int:
     if not text.isdecimal():
-        raise typer.BadParameter(f"{text} is no number of commits", param_hint="--keep")
+        raise typer.BadParameter(f"{text} is no number of commits", param_hint="--keep-commits")
     return int(text)

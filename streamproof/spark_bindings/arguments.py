@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeVar
 
 from streamproof.spark_bindings.errors import WrongArgument
 
@@ -11,6 +12,8 @@ SECONDS_MAX = 10_000_000.0
 SECONDS_MIN = 0.001
 """The shortest silence after which a process may be taken to have failed."""
 NUMBER_MAX = 2**63 - 1
+
+Member = TypeVar("Member", bound=Enum)
 
 
 def is_whole(value: object, minimum: int, maximum: int = NUMBER_MAX) -> bool:
@@ -78,21 +81,25 @@ def require_text(call: str, name: str, value: object, example: str) -> None:
         )
 
 
-def require_member(call: str, name: str, value: object, kind: type[Enum]) -> None:
-    """Refuse what is no member of an enumeration; its name as text is none.
+def member_of(call: str, name: str, value: object, kind: type[Member]) -> Member:
+    """Return the member of an enumeration that is given: itself, or its value in any case.
 
     Parameters
     ----------
     call, name, value : the argument
-    kind : the enumeration
+    kind : the enumeration, whose values are texts
 
     Raises
     ------
-    WrongArgument : if it is none
+    WrongArgument : if there is no such member
     """
-    if not isinstance(value, kind):
-        members = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-        raise WrongArgument(
-            f"{call} was given {name}={value!r}. It must be one of {members}. Nothing was done. "
-            f"Write for example {name}={next(iter(kind))}"
-        )
+    if isinstance(value, kind):
+        return value
+    texts = {str(member.value): member for member in kind}
+    if isinstance(value, str) and value.lower() in texts:
+        return texts[value.lower()]
+    *others, last = (f'"{text}"' for text in texts)
+    raise WrongArgument(
+        f"{call} was given {name}={value!r}, which is none of its values. Nothing was done. "
+        f"Write: {name}={', '.join(others)} or {last}"
+    )

@@ -121,7 +121,7 @@ class InconsistentCut(StreamproofError, RuntimeError):
 
 
 class LostFiles(PurgedCheckpoint):
-    """A checkpoint lacks files that it names, though Spark has not deleted them."""
+    """Files that a checkpoint names are missing, though Spark has not deleted them."""
 
 
 class TargetNotEmpty(StreamproofError, FileExistsError):
@@ -129,7 +129,7 @@ class TargetNotEmpty(StreamproofError, FileExistsError):
 
 
 class ChannelDamaged(StreamproofError, RuntimeError):
-    """A channel's log lacks a commit, or rows were removed from it."""
+    """A commit is missing in a channel's log, or rows were removed from it."""
 
 
 class ForkedProcess(StreamproofError, RuntimeError):
@@ -161,7 +161,7 @@ class WrongCheckpoint(StreamproofError, ValueError):
 
 
 class ForeignTable(StreamproofError, ValueError):
-    """A table is another query's, or lacks what the query's checkpoint says is in it."""
+    """A table is another query's, or rows are missing that its checkpoint says are in it."""
 
 
 class QueryFailed(StreamproofError, RuntimeError):
@@ -177,7 +177,7 @@ class NotRunning(StreamproofError, RuntimeError):
 
 
 class UnsuitableSession(StreamproofError, ValueError):
-    """The Spark session lacks settings without which state may be lost silently."""
+    """Settings are missing in the Spark session, without which state may be lost silently."""
 
 
 class NoSuitableJava(StreamproofError, RuntimeError):

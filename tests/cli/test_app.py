@@ -32,7 +32,7 @@ def test_every_command_is_in_a_group() -> None:
 def test_what_the_supervisor_alone_needs_is_not_shown() -> None:
     shown = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "120"}).output
     assert "--driver-memory" in shown
-    for hidden in ("--query", "--replica", "--partition", "--alone", "--log"):
+    for hidden in ("--query", "--copy", "--partition", "--alone", "--log"):
         assert hidden not in shown
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import doctest
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.support.public import PUBLIC
-from tests.stamped import present_certificates
+
+pytestmark = pytest.mark.usefixtures("certificates")
 
 NAMES_MIN = 40
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -50,13 +50,6 @@ def run(test: doctest.DocTest) -> None:
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def certificates() -> Iterator[None]:
-    """Run on certificates of the code as it is, also while it is being changed."""
-    with present_certificates():
-        yield
 
 
 def parametrized(tests: list[doctest.DocTest]) -> pytest.MarkDecorator:

@@ -6,7 +6,6 @@ The pages' pipelines are directories below the working directory, so each page h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -25,16 +24,11 @@ from streamproof.spark_bindings.sunion import stable_only, sunion
 from tests.certified.keys import key_files
 from tests.docs.support.pages import ROOT, Page
 from tests.spark.support.waiting import await_that
-from tests.stamped import present_certificates, stamp
+from tests.stamped import stamp
+
+pytestmark = pytest.mark.usefixtures("certificates")
 
 MERGED = {"time": "scheduled", "position": "seq", "bucket": "5 minutes", "lateness": "30 seconds"}
-
-
-@pytest.fixture(autouse=True)
-def certificates() -> Iterator[None]:
-    """Run on certificates of the code as it is, also while it is being changed."""
-    with present_certificates():
-        yield
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,8 @@ import pytest
 from tests.docs.support.directory import Directory
 from tests.docs.support.pages import ROOT, Command, is_shown
 from tests.spark.support.waiting import SECONDS_MAX, await_that
-from tests.stamped import present_certificates
 
-
-@pytest.fixture(autouse=True)
-def certificates() -> Iterator[None]:
-    """Run on certificates of the code as it is, also while it is being changed."""
-    with present_certificates():
-        yield
+pytestmark = pytest.mark.usefixtures("certificates")
 
 
 def text_of(page: str) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.stamped import present_certificates
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.examples.support.folders import EXAMPLES
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +21,5 @@ def siblings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture(scope="session", autouse=True)
-def certificates() -> Iterator[None]:
-    """Run on certificates of the code as it is, also while it is being changed."""
-    with present_certificates():
-        yield
+def protocols_are_certified(certificates: None) -> None:
+    """Run all of them on certificates of the code as it is."""

@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from tests.examples.conftest import EXAMPLES
+from tests.examples.support.folders import EXAMPLES
 
 ROWS_FAST, ROWS_SLOW = 1500, 6000
 _SECONDS_MAX = 1200  # a limit for what hangs; the machine may be shared

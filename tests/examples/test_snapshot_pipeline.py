@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.examples.conftest import EXAMPLES
+from tests.examples.support.folders import EXAMPLES
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.conftest import EXAMPLES
+from tests.examples.support.folders import EXAMPLES
 
 _SECONDS_MAX = 3600  # a limit for what hangs; the machine may be shared
 

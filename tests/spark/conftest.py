@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-
-from tests.stamped import present_certificates
 
 
 @pytest.fixture(scope="session", autouse=True)
-def certificates() -> Iterator[None]:
-    """Run on certificates of the code as it is, also while it is being changed."""
-    with present_certificates():
-        yield
+def protocols_are_certified(certificates: None) -> None:
+    """Run all of them on certificates of the code as it is."""

@@ -23,7 +23,7 @@ LIMITS = (
     ),
     (
         "spark_bindings/standby/child_process.py",
-        "SILENCE_BOUNDS_MAX",
+        "SILENCE_TIMEOUTS_MAX",
         "suspicion timeouts of silence before a copy is ended",
     ),
     (

@@ -15,13 +15,13 @@ from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
 
-LASTING = "streamproof.lasting"
+FIXED_SETTINGS = "streamproof.lasting"
 """Key of a column's metadata: what may not change in the life of a checkpoint."""
 _NOTE = "streamproof_merge.json"
 _DURATIONS = {"bucket_us": "bucket", "lateness_us": "lateness"}
 
 
-def check_lasting(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_fixed(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Compare what a checkpoint was written with and what is given now.
 
     Raises
@@ -48,10 +48,10 @@ def check_written(checkpoint: Place, now: Mapping[str, Any]) -> None:
     """
     before = read_json(checkpoint / _NOTE)  # absent, or empty, where an older version wrote it
     if before and has_begun(checkpoint):
-        check_lasting(before, now)
+        check_fixed(before, now)
 
 
-def note_lasting(checkpoint: Place, now: Mapping[str, Any]) -> None:
+def note_fixed(checkpoint: Place, now: Mapping[str, Any]) -> None:
     """Note what a checkpoint will be written with, if no query has started in it."""
     if not has_begun(checkpoint):
         write_json(checkpoint / _NOTE, dict(now))

@@ -14,8 +14,8 @@ from textwrap import shorten
 from typing import Any
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
-from streamproof.spark_bindings.checkpoints.fixed_settings import check_lasting
-from streamproof.spark_bindings.checkpoints.stateful import Lasting
+from streamproof.spark_bindings.checkpoints.fixed_settings import check_fixed
+from streamproof.spark_bindings.checkpoints.stateful import FixedPlan
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
@@ -39,7 +39,7 @@ class InputsNote:
     def __init__(self, file: Place, query: str) -> None:
         self._file, self._query = file, query
 
-    def check(self, lasting: Lasting, checkpoint: Checkpoint) -> None:
+    def check(self, fixed: FixedPlan, checkpoint: Checkpoint) -> None:
         """Compare a plan with the note, if the query has begun a batch.
 
         An older version wrote none. Called before Spark starts the query.
@@ -53,11 +53,11 @@ class InputsNote:
         stored = read_json(self._file, inputs=list, merges=list)
         if stored is None or checkpoint.last_planned() is None:
             return
-        now = _noted(lasting)
+        now = _noted(fixed)
         with as_written(self._file):
             if len(stored["merges"]) == len(now["merges"]):
                 for before, given in zip(stored["merges"], now["merges"], strict=True):
-                    check_lasting(before, given)
+                    check_fixed(before, given)
             self._check_inputs(stored["inputs"], now["inputs"], checkpoint)
 
     def _check_inputs(self, before: _Inputs, now: _Inputs, checkpoint: Checkpoint) -> None:
@@ -74,14 +74,14 @@ class InputsNote:
             f"a link; or delete {self._file}"
         )
 
-    def write(self, lasting: Lasting) -> None:
+    def write(self, fixed: FixedPlan) -> None:
         """Note what the inputs of a plan read. May be repeated."""
-        write_json(self._file, _noted(lasting))
+        write_json(self._file, _noted(fixed))
 
 
-def _noted(lasting: Lasting) -> dict[str, Any]:
-    inputs = [dataclasses.asdict(one) for one in lasting.inputs]
-    return {"inputs": inputs, "merges": [dict(merge) for merge in lasting.merges]}
+def _noted(fixed: FixedPlan) -> dict[str, Any]:
+    inputs = [dataclasses.asdict(one) for one in fixed.inputs]
+    return {"inputs": inputs, "merges": [dict(merge) for merge in fixed.merges]}
 
 
 def _what_differs(before: _Inputs, now: _Inputs) -> str | None:

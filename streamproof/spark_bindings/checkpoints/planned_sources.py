@@ -63,7 +63,7 @@ def check_inputs(sources: Sequence[PlannedSource | None], checkpoint: Checkpoint
     Raises
     ------
     WrongCheckpoint : if Spark would give a source the offset of another one
-    ChannelDamaged : if a channel lacks commits that were read, or some behind them
+    ChannelDamaged : if commits are missing that were read, or some behind them
     DamagedFile, LostFiles : if the checkpoint or the newest commit of a channel is not whole
     """
     checkpoint.check_readable()

@@ -19,7 +19,7 @@ from textwrap import shorten
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.checkpoints.meaning import ANSI, LEGACY
-from streamproof.spark_bindings.checkpoints.stateful import Lasting
+from streamproof.spark_bindings.checkpoints.stateful import FixedPlan
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
@@ -31,7 +31,7 @@ TOLD_MAX = 300
 """Characters that are told of an operator, at most."""
 
 
-def check_state_plan(query: str, place: Place, plan: Lasting, checkpoint: Checkpoint) -> None:
+def check_state_plan(query: str, place: Place, plan: FixedPlan, checkpoint: Checkpoint) -> None:
     """Compare a plan's stateful operators with those that the state is of; note them.
 
     What the note of an older version leaves out is taken to be the same.
@@ -41,7 +41,7 @@ def check_state_plan(query: str, place: Place, plan: Lasting, checkpoint: Checkp
     Parameters
     ----------
     query, place : its name and its directory
-    plan, checkpoint : `lasting_of` its plan, and where its state is
+    plan, checkpoint : `fixed_plan_of` its plan, and where its state is
 
     Raises
     ------

@@ -66,7 +66,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class FixedPlan:
     """What of a plan must be the same in the next life of its query.
 
     Attributes
@@ -87,7 +87,7 @@ class Lasting:
     output_mode: str = ""
 
 
-def lasting_of(frame: DataFrame, output_mode: str = "") -> Lasting:
+def fixed_plan_of(frame: DataFrame, output_mode: str = "") -> FixedPlan:
     """Describe what of a streaming plan must be the same in the next life of its query.
 
     Parameters
@@ -96,12 +96,12 @@ def lasting_of(frame: DataFrame, output_mode: str = "") -> Lasting:
     """
     part = _looked_through(analysed(frame), frame.sparkSession)
     marks = list(part.watermarks.values())
-    return Lasting(part.found, part.inputs, part.merges, part.settings, marks, output_mode)
+    return FixedPlan(part.found, part.inputs, part.merges, part.settings, marks, output_mode)
 
 
 def stateful_operators(frame: DataFrame) -> Sequence[Stateful]:
     """Describe the operators of a streaming plan that keep state, each before those below it."""
-    return lasting_of(frame).stateful
+    return fixed_plan_of(frame).stateful
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from streamproof.spark_bindings.arguments import is_whole
+from streamproof.spark_bindings.arguments import is_whole, member_of
 from streamproof.spark_bindings.channels.source import COMMITS_MAX
 from streamproof.spark_bindings.durations import Duration, milliseconds
 from streamproof.spark_bindings.errors import WrongArgument, WrongWiring
@@ -165,7 +165,8 @@ class Query:
                 f"query {self.name!r} has standby={self.standby!r}. Write: standby=Standby(), or "
                 'standby=Standby(partitions=4, by="country")'
             )
-        object.__setattr__(self, "output_mode", self._checked_mode())
+        mode = member_of(f"query {self.name!r}", "output_mode", self.output_mode, OutputMode)
+        object.__setattr__(self, "output_mode", mode)
         for text in (self.name, self.output, *self.inputs):
             require_name(text, f"query {self.name!r}")
         if not self.inputs or len(set(self.inputs)) != len(self.inputs):
@@ -175,16 +176,6 @@ class Query:
                 "both places"
             )
         self._check_numbers()
-
-    def _checked_mode(self) -> OutputMode:
-        given = self.output_mode
-        try:
-            return OutputMode(given.lower()) if isinstance(given, str) else OutputMode(given)
-        except ValueError:
-            raise WrongArgument(
-                f"query {self.name!r} has output_mode={given!r}. Spark would see it too late. "
-                'Write: output_mode="append", "update" or "complete"'
-            ) from None
 
     def _check_numbers(self) -> None:
         limits = [self.commits_per_batch_max]

@@ -17,7 +17,7 @@ from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, has_be
 from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE, InputsNote
 from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs, planned_sources
 from streamproof.spark_bindings.checkpoints.state_plan import check_state_plan
-from streamproof.spark_bindings.checkpoints.stateful import lasting_of
+from streamproof.spark_bindings.checkpoints.stateful import fixed_plan_of
 from streamproof.spark_bindings.errors import ChannelDamaged, WrongCheckpoint
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import Position
@@ -46,11 +46,11 @@ def check_goes_on(
     process = place.name
     require_behind_cut(pipeline, process, checkpoint)
     check_inputs(planned_sources(frame), checkpoint)
-    lasting = lasting_of(frame, query.spark_mode)
+    fixed = fixed_plan_of(frame, query.spark_mode)
     note = InputsNote(place / INPUTS_FILE, f"query {process!r}")
-    note.check(lasting, checkpoint)
-    check_state_plan(process, place, lasting, checkpoint)
-    note.write(lasting)
+    note.check(fixed, checkpoint)
+    check_state_plan(process, place, fixed, checkpoint)
+    note.write(fixed)
 
 
 class OutputCheck:
@@ -75,7 +75,7 @@ class OutputCheck:
         Raises
         ------
         WrongCheckpoint : if the checkpoint is gone, of another life, or older than the channel
-        ChannelDamaged : if the channel lacks rows that were written to it
+        ChannelDamaged : if rows are missing that were written to the channel
         FencedDriver : if a batch was made from something else than the checkpoint says
         """
         notes, made = self._notes.newest(), self._newest_made()

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pyspark.sql import SparkSession
@@ -276,7 +275,9 @@ class Pipeline:
         files = self._directory.snapshots
         return [files.read(name) for name in files.ids()]
 
-    def restore(self, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL) -> Pipeline:
+    def restore(
+        self, snapshot: str, *, into: Path | str, replay: Replay | str = Replay.ALL
+    ) -> Pipeline:
         """Make a new pipeline from a snapshot, with the same queries; it is not started.
 
         Raises
@@ -290,12 +291,7 @@ class Pipeline:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _require_no_pairs(self) -> None:

@@ -155,7 +155,7 @@ def start_query(
         .option("checkpointLocation", checkpoint.for_spark())
         .foreachBatch(batch_function)
     )
-    _log.info("starting query %d of %d: %s", *number, name.rpartition(".")[0] or name)
+    _log.info("starting query %d of %d: %s", *number, query.name)
     make_directory(checkpoint.parent)  # Spark would make it, and sync no name
     for _ in range(_START_ATTEMPTS_MAX):
         with _explained(query, checkpoint):

@@ -20,12 +20,12 @@ from streamproof.spark_bindings.storage.local_files import replace_unsynced
 from streamproof.spark_bindings.storage.place import Place
 
 SUSPECT_AFTER_SECONDS = 0.75
-"""How long a copy may be silent before its twin takes it to have failed, if nothing is said."""
-BEATS_PER_BOUND = 10
-"""How often a copy beats, and looks at its twin, within the time after which it is suspected."""
-COLD_BOUNDS = 10
-"""A primary that has not taken a turn yet may be silent for so many times the bound: Spark compiles
-and loads, and on a busy machine its process stands still meanwhile."""
+"""The suspicion timeout, if none is given: after so much silence a copy has failed for its twin."""
+BEATS_PER_TIMEOUT = 10
+"""How often a copy beats, and looks at its twin, within a suspicion timeout."""
+COLD_TIMEOUTS = 10
+"""A primary before its first turn may be silent for so many suspicion timeouts: Spark compiles and
+loads, and on a busy machine its process stands still meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +72,21 @@ class Watch:
     Parameters
     ----------
     place : the file that it beats in
-    bound_seconds : how long a copy may be silent before it is taken to have failed
-    cold_bounds : times the bound, for a primary that has not taken a turn yet
+    suspect_after_seconds : the suspicion timeout, after which a silent copy has failed
+    cold_timeouts : how many of them a primary has that has not taken a turn yet
     clock : gives seconds
     """
 
     def __init__(
         self,
         place: Place,
-        bound_seconds: float,
+        suspect_after_seconds: float,
         *,
-        cold_bounds: int = 1,
+        cold_timeouts: int = 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._place, self._bound, self._clock = place, bound_seconds, clock
-        self._cold_bounds = cold_bounds
+        self._place, self._timeout, self._clock = place, suspect_after_seconds, clock
+        self._cold_timeouts = cold_timeouts
         self._looked = clock()
         self._silence = self._idleness = 0.0
         self._incarnation = 0
@@ -96,7 +96,7 @@ class Watch:
         """Look once, and note for how long there was nothing new."""
         now = self._clock()
         # A longer time between two looks is one in which this process was held up itself.
-        waited = min(now - self._looked, 2 * self._bound / BEATS_PER_BOUND)
+        waited = min(now - self._looked, 2 * self._timeout / BEATS_PER_TIMEOUT)
         self._looked = now
         found = self._read()
         has_beaten = found is not None and found != self.beat
@@ -129,7 +129,7 @@ class Watch:
     @property
     def _patience(self) -> float:
         is_cold_primary = self.beat is not None and self.beat.active and not self.beat.warm
-        return self._bound * (self._cold_bounds if is_cold_primary else 1)
+        return self._timeout * (self._cold_timeouts if is_cold_primary else 1)
 
     def begin_again(self) -> None:
         """Grant the copy all the time again."""

@@ -23,7 +23,7 @@ from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.storage.trees import is_directory
 
 SILENT_AFTER_SECONDS = 3.0
-"""Processes that beat are seen to sooner, unless their bound is above half a minute."""
+"""Processes that beat are seen to sooner, unless their suspicion timeout is above 30 seconds."""
 _LOOK_SECONDS = 0.02
 ALONE = "(without a standby)"
 """The name of the process that runs the queries without a standby."""
@@ -46,6 +46,11 @@ class ProcessState(Enum):
 
 
 _BEATING = (ProcessState.PRIMARY, ProcessState.IN_SYNC, ProcessState.BEHIND, ProcessState.COLD)
+
+
+def has_caught_up(turns: int) -> bool:
+    """Return whether a copy with so many turns to take is in sync, but for its first turn."""
+    return turns <= TURNS_AHEAD_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,12 @@ class ProcessStatus:
     @property
     def is_in_sync(self) -> bool:
         """Whether it delivers, or could take over at once."""
-        return self.is_beating and _is_in_sync(self.is_warm, self.turns)
+        return self.could_take_over and self.is_warm
 
-
-def _is_in_sync(is_warm: bool, turns: int) -> bool:
-    return is_warm and turns <= TURNS_AHEAD_MAX
+    @property
+    def could_take_over(self) -> bool:
+        """Whether it delivers, or could: at once, or after the first turn of its life."""
+        return self.is_beating and has_caught_up(self.turns)
 
 
 def state_of(beat: Beat | None, turns: int, *, runs: bool, is_silent: bool) -> ProcessState:
@@ -110,7 +116,7 @@ def state_of(beat: Beat | None, turns: int, *, runs: bool, is_silent: bool) -> P
         return ProcessState.PRIMARY
     if not beat.warm:
         return ProcessState.COLD
-    return ProcessState.IN_SYNC if _is_in_sync(beat.warm, turns) else ProcessState.BEHIND
+    return ProcessState.IN_SYNC if has_caught_up(turns) else ProcessState.BEHIND
 
 
 def process_statuses(path: Path | str) -> list[ProcessStatus]:

@@ -15,7 +15,7 @@ from threading import current_thread, main_thread
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from streamproof.spark_bindings.arguments import require_member, require_text, require_whole
+from streamproof.spark_bindings.arguments import member_of, require_text, require_whole
 from streamproof.spark_bindings.errors import UnsuitableSession, WrongArgument, first_line
 from streamproof.spark_bindings.session.java import JavaChoice, java_home
 from streamproof.spark_bindings.session.spark_home import spark_home
@@ -78,7 +78,7 @@ def spark_session(
     *,
     cores: int = 2,
     memory: str = "1g",
-    java: JavaChoice = JavaChoice.AUTO,
+    java: JavaChoice | str = JavaChoice.AUTO,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Start a local Spark session, or give the running one, suitable for pipelines.
@@ -90,7 +90,7 @@ def spark_session(
     application : name shown in logs
     cores : worker threads
     memory : of the driver's JVM, as Spark writes it
-    java : which Java runs it
+    java : which Java runs it: ``"auto"``, ``"system"`` or ``"bundled"``
     settings : further Spark settings; they win over the recommended ones
 
     Raises
@@ -105,12 +105,13 @@ def spark_session(
     >>> spark.conf.get("spark.sql.session.timeZone")
     'UTC'
     """
-    _check_arguments(application, cores, memory, java, settings)
+    _check_arguments(application, cores, memory, settings)
+    choice = member_of("spark_session", "java", java, JavaChoice)
     if "SPARK_REMOTE" in os.environ or is_remote():
         raise UnsuitableSession(f"this process is a client of Spark Connect. {_NO_CONNECT}")
     # Workers would run the `python3` of PATH, which need not have pyarrow or this package.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["JAVA_HOME"] = str(java_home(java))
+    os.environ["JAVA_HOME"] = str(java_home(choice))
     # A home of the user's own is left alone; its workers start as Spark's do.
     os.environ.setdefault("SPARK_HOME", str(spark_home()))
     # Else Spark looks for an address of this machine, and warns of the one that it takes.
@@ -143,9 +144,7 @@ def _keeping_interrupts() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _check_arguments(
-    application: object, cores: object, memory: object, java: object, settings: object
-) -> None:
+def _check_arguments(application: object, cores: object, memory: object, settings: object) -> None:
     require_text("spark_session", "application", application, "orders")
     require_whole(
         f"spark_session was given cores={cores!r}",
@@ -159,7 +158,6 @@ def _check_arguments(
             f"spark_session was given memory={memory!r}. It is a text: a whole number with a unit, "
             'of k, m, g or t. No session was started. Write for example memory="2g"'
         )
-    require_member("spark_session", "java", java, JavaChoice)
     kinds = (str, bool, int, float)
     if settings is not None and not (
         isinstance(settings, Mapping)

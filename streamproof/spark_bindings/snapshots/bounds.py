@@ -81,7 +81,7 @@ class Bounds:
         return channel in self.keep or channel in self.outside
 
     def ends(self, log: ChannelLog, channel: str) -> Iterator[Position]:
-        """Give, for each that needs some rows of a channel, the position behind which they are."""
+        """Return the position behind which the rows are that a reader needs, for each reader."""
         if channel in self.keep:
             yield Position(max(0, log.last() - self.keep[channel]))
         if channel in self.outside:

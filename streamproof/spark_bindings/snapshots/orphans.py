@@ -32,7 +32,7 @@ def remove_orphans(
     Parameters
     ----------
     directory, channel : whose, and where
-    done : up to where rows were removed: no commit behind it lacks its files
+    done : up to where rows were removed: of no commit behind it a file is missing
     dry_run : whether to count only
     """
     log = directory.log(channel)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from streamproof.spark_bindings.arguments import require_member
+from streamproof.spark_bindings.arguments import member_of
 from streamproof.spark_bindings.channels.channel_log import (
     RETENTION_FILE,
     ChannelLog,
@@ -79,7 +79,7 @@ class Replay(Enum):
 
 
 def restore_snapshot(
-    path: Path | str, snapshot: str, *, into: Path | str, replay: Replay = Replay.ALL
+    path: Path | str, snapshot: str, *, into: Path | str, replay: Replay | str = Replay.ALL
 ) -> Path:
     """Make a new pipeline from a snapshot; give its path. Needs no Spark session.
 
@@ -88,7 +88,7 @@ def restore_snapshot(
     Raises
     ------
     NotAPipeline : if `path` is none
-    WrongArgument : if `into` is no directory of this machine, or `replay` no `Replay`
+    WrongArgument : if `into` is no directory of this machine, or `replay` none of its values
     UnknownSnapshot : if it has no such snapshot
     IncompleteSnapshot, AbandonedSnapshot : if the snapshot is not complete, or is removed meanwhile
     TargetNotEmpty : if there is something at `into`
@@ -106,13 +106,13 @@ def restore_snapshot(
     >>> shop = Pipeline("shop", channels={"raw": "x long", "clean": "x long"}, queries=[query])
     >>> with shop.start(spark_session()):
     ...     snapshot = shop.await_snapshot(shop.snapshot())
-    >>> restore_snapshot("shop", snapshot.id, into="shop-2", replay=Replay.NONE).name
+    >>> restore_snapshot("shop", snapshot.id, into="shop-2", replay="none").name
     'shop-2'
     """
-    require_member("restore_snapshot", "replay", replay, Replay)
+    replayed = member_of("restore_snapshot", "replay", replay, Replay)
     source, target = PipelineDirectory.at(path), named_place("a restored pipeline", into)
     found = source.snapshots.read(SnapshotId(snapshot))
-    origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replay.value}
+    origin = {"pipeline": source.id, "snapshot": snapshot, "replay": replayed.value}
     origin |= cut_of(found.states)
     identity = new_identity()
     _require_complete(source, found)
@@ -126,7 +126,7 @@ def restore_snapshot(
             log = source.log(channel)
             markers = _markers(found, channel)
             until = max(markers)
-            if replay is Replay.ALL and channel in source.wiring.sources:
+            if replayed is Replay.ALL and channel in source.wiring.sources:
                 markers = [until := log.last()]
             _clone_channel(log, until, markers, place / "channels" / channel)
         for process in found.states:

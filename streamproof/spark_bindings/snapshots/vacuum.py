@@ -146,7 +146,7 @@ def _readers(directory: PipelineDirectory) -> Iterator[Participant]:
 
 
 def _kept_by_snapshots(directory: PipelineDirectory, channel: ChannelName) -> Iterator[Position]:
-    """Give, for each snapshot and reader, what was received: what is behind it is kept."""
+    """Return the position that was received, for each snapshot and reader: later rows are kept."""
     for name in directory.snapshots.ids():
         snapshot = directory.snapshots.read(name)
         if snapshot.status is SnapshotStatus.ABANDONED:

@@ -17,7 +17,7 @@ from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.output_buffer import OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, PairDirectory
 from streamproof.spark_bindings.names import BatchId, Turn
-from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND, Watch
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_TIMEOUT, Watch
 from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage.builds import hidden_beside
@@ -50,7 +50,9 @@ class CaughtUp:
         return f"in its own state, of {self.taken} turns" if self.taken else "with no state"
 
 
-def catch_up(pair: PairDirectory, copy: Copy, channel: AnyPlace, bound_seconds: float) -> CaughtUp:
+def catch_up(
+    pair: PairDirectory, copy: Copy, channel: AnyPlace, suspect_after_seconds: float
+) -> CaughtUp:
     """Make the state that a copy begins in: the twin's while that one runs, else its own.
 
     Called when a copy is started, by the process that holds its lock. May be repeated.
@@ -58,7 +60,7 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: AnyPlace, bound_seconds: 
     Parameters
     ----------
     pair, copy, channel : which copy, and the directory of the output channel
-    bound_seconds : how long a running copy is silent at most
+    suspect_after_seconds : the suspicion timeout: a running copy is silent no longer
 
     Raises
     ------
@@ -70,7 +72,7 @@ def catch_up(pair: PairDirectory, copy: Copy, channel: AnyPlace, bound_seconds: 
     has_state = survivor.checkpoint.last_committed() is not None
     is_damaged = not _is_readable(own.checkpoint)  # as the power may leave it
     can_stay = can_follow and not is_damaged
-    if not has_state or (can_stay and not _is_running(survivor.beat, bound_seconds)):
+    if not has_state or (can_stay and not _is_running(survivor.beat, suspect_after_seconds)):
         own.checkpoint.check_readable()
         incarnation.keep(own.checkpoint)
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
@@ -129,10 +131,10 @@ def _is_readable(checkpoint: Checkpoint) -> bool:
     return True
 
 
-def _is_running(beat: Place, bound_seconds: float) -> bool:
-    watch = Watch(beat, bound_seconds)
+def _is_running(beat: Place, suspect_after_seconds: float) -> bool:
+    watch = Watch(beat, suspect_after_seconds)
     first = watch.beat
     while watch.beat == first and not watch.has_failed:
-        time.sleep(bound_seconds / BEATS_PER_BOUND)
+        time.sleep(suspect_after_seconds / BEATS_PER_TIMEOUT)
         watch.look()
     return watch.beat != first

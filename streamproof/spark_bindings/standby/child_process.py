@@ -13,8 +13,8 @@ from streamproof.spark_bindings.layout.pairs import ProcessDirectory
 from streamproof.spark_bindings.processes.heartbeat import Beat, Watch
 from streamproof.spark_bindings.storage.store import store_at
 
-SILENCE_BOUNDS_MAX = 10
-"""A process that is silent for so many times the bound is ended: it is frozen, and helps nobody."""
+SILENCE_TIMEOUTS_MAX = 10
+"""After so many suspicion timeouts of silence a process is ended: it is frozen."""
 START_SECONDS_MAX = 300.0
 """One that has not caught up after so long is ended, however large its state: it hangs."""
 DIFFERS, WRONG_USE, FAILED = 1, 2, 3
@@ -35,7 +35,7 @@ class ChildProcess:
     Parameters
     ----------
     own, command : its directory, and what to run
-    bound_seconds : how long it may be silent before its twin takes over
+    suspect_after_seconds : the suspicion timeout, after which its twin takes over
 
     Attributes
     ----------
@@ -44,14 +44,16 @@ class ChildProcess:
     has_run, is_over : it has beaten in this life; its end was seen to
     """
 
-    def __init__(self, own: ProcessDirectory, command: Sequence[str], bound_seconds: float) -> None:
-        self.own, self._command, self._bound = own, command, bound_seconds
+    def __init__(
+        self, own: ProcessDirectory, command: Sequence[str], suspect_after_seconds: float
+    ) -> None:
+        self.own, self._command, self._timeout = own, command, suspect_after_seconds
         self.number = self.starts = self._starts_in_vain = 0
         self.started = self._not_before = 0.0
         self.has_run = self.is_over = False
         self.is_told_running = self.is_told_in_sync = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._watch = Watch(own.beat, SILENCE_BOUNDS_MAX * bound_seconds)
+        self._watch = Watch(own.beat, SILENCE_TIMEOUTS_MAX * suspect_after_seconds)
 
     def start(self) -> None:
         """Start it, in a process group of its own: its JVM and workers are to end with it."""
@@ -61,7 +63,7 @@ class ChildProcess:
         self.is_told_running = self.is_told_in_sync = False
         self.started = time.monotonic()
         store_at(self.own.beat).delete()  # a former life's
-        self._watch = Watch(self.own.beat, SILENCE_BOUNDS_MAX * self._bound)
+        self._watch = Watch(self.own.beat, SILENCE_TIMEOUTS_MAX * self._timeout)
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
         self.number = self._process.pid
 
@@ -115,7 +117,7 @@ class ChildProcess:
         if self._process is None:
             return "has not been started"
         if self.is_frozen and self.has_run:
-            return f"was silent for {SILENCE_BOUNDS_MAX * self._bound:g} s"
+            return f"was silent for {SILENCE_TIMEOUTS_MAX * self._timeout:g} s"
         if self.is_frozen:
             return f"has not caught up within {START_SECONDS_MAX:g} s"
         return "runs" if self.has_run else "has not caught up yet"
@@ -132,7 +134,7 @@ class ChildProcess:
         """
         if self._process is None:
             return
-        pause = min(self._bound * 2.0**self._starts_in_vain, _PAUSE_SECONDS_MAX)
+        pause = min(self._timeout * 2.0**self._starts_in_vain, _PAUSE_SECONDS_MAX)
         self._not_before = time.monotonic() + (pause if self._starts_in_vain else 0.0)
         self.is_over = True
         with suppress(ProcessLookupError):

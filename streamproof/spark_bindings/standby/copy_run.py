@@ -37,8 +37,8 @@ from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.pipelines.planning import plan_query, start_query
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.processes.heartbeat import (
-    BEATS_PER_BOUND,
-    COLD_BOUNDS,
+    BEATS_PER_TIMEOUT,
+    COLD_TIMEOUTS,
     SUSPECT_AFTER_SECONDS,
     Heart,
     Watch,
@@ -104,13 +104,13 @@ def run_copy(
     copy : which of its two copies
     session : makes a session as `spark_session` does, or gives one, whose settings stay as they
         are; called once no other process runs the copy
-    suspect_after_seconds : how long the twin may be silent before it is taken to have failed
+    suspect_after_seconds : the suspicion timeout, after which a silent twin has failed
     stop : set by whoever wants it to end
 
     Raises
     ------
     WrongWiring : if the pipeline has no such pair
-    WrongArgument : if the time of silence is no number of seconds
+    WrongArgument : if the suspicion timeout is no number of seconds
     CopyRuns : if another process runs this copy
     NotDeterministic : if the plan could give other rows at the twin
     FencedDriver : if the twin has taken over; started again, this copy follows
@@ -160,16 +160,22 @@ class CopyRun:
     """A copy that runs. `run_copy` makes it, and holds the copy's lock."""
 
     def __init__(
-        self, pair: Pair, copy: Copy, place: Surroundings, spark: SparkSession, bound_seconds: float
+        self,
+        pair: Pair,
+        copy: Copy,
+        place: Surroundings,
+        spark: SparkSession,
+        suspect_after_seconds: float,
     ) -> None:
-        self._pair, self._copy, self._place, self._bound = pair, copy, place, bound_seconds
+        self._pair, self._copy, self._place = pair, copy, place
+        self._timeout = suspect_after_seconds
         self._name = f"{pair.name}/{copy.value}"
         self._output = place.channels[ChannelName(pair.query.output)]
         self._inputs = [place.channels[ChannelName(name)] for name in pair.query.inputs]
         check_hashable(self._output.schema, self._output.name)
         self._checkpoint = place.own.checkpoint
         frame = self._plan(spark)
-        begun = catch_up(place.pair, copy, self._output.place, bound_seconds)
+        begun = catch_up(place.pair, copy, self._output.place, suspect_after_seconds)
         _log.info("%s begins %s", self._name, begun)
         self._begun = begun.taken
         self._order = OrderLog(place.pair.order)
@@ -201,7 +207,9 @@ class CopyRun:
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
         self._running = self._start(frame)
-        self._watch = Watch(place.pair.copy(copy.twin).beat, bound_seconds, cold_bounds=COLD_BOUNDS)
+        self._watch = Watch(
+            place.pair.copy(copy.twin).beat, suspect_after_seconds, cold_timeouts=COLD_TIMEOUTS
+        )
         self._next_beat = time.monotonic()
         self._throttle = Throttle()
 
@@ -220,7 +228,7 @@ class CopyRun:
                 self._egress.note()
                 self._choose()
             if time.monotonic() >= self._next_beat:
-                self._next_beat = time.monotonic() + self._bound / BEATS_PER_BOUND
+                self._next_beat = time.monotonic() + self._timeout / BEATS_PER_TIMEOUT
                 self._look()
 
     def _choose(self) -> None:

@@ -56,7 +56,7 @@ def rows_of(frame: DataFrame, channel: str, pair: Pair) -> DataFrame:
 
     Raises
     ------
-    WrongWiring : if the input lacks the key
+    WrongWiring : if the key is missing in the input
     """
     query, standby = pair.query, pair.query.standby
     if standby is None or standby.by is None:

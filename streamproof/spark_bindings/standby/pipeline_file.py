@@ -8,6 +8,7 @@ from traceback import FrameSummary, extract_tb
 
 from pyspark.errors import PySparkException
 
+from streamproof.installed import remedy
 from streamproof.lang import StreamproofError
 from streamproof.paths import why_not_local
 from streamproof.spark_bindings.errors import NotAPipeline, first_line
@@ -50,7 +51,7 @@ def load_pipeline(target: Path | str) -> Pipeline:
         where = f"{path}, line {lines[-1]}," if lines else str(path)
         raise NotAPipeline(
             f"{where} cannot be run: {type(error).__name__}: {first_line(error)}. So there is no "
-            f"pipeline. {_remedy(error)}"
+            f"pipeline. {remedy(error) or _remedy(error)}"
         ) from error
     if not isinstance(pipeline, Pipeline):
         raise NotAPipeline(

@@ -3,7 +3,7 @@
 A copy that ends, or stays silent, is started again and catches up with its twin. Until then its
 pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had given
 and not delivered may be lost, so everything is stopped and it is said, at once. Queries without
-replicas share a process, which goes on from their checkpoints.
+a standby share a process, which goes on from their checkpoints.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from streamproof.spark_bindings.layout.pairs import (
 from streamproof.spark_bindings.layout.process_lock import holder, locked
 from streamproof.spark_bindings.names import PairName
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
-from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_TIMEOUT
 from streamproof.spark_bindings.processes.process_status import ProcessStatus, state_of
 from streamproof.spark_bindings.standby.child_process import (
     DIFFERS,
-    SILENCE_BOUNDS_MAX,
+    SILENCE_TIMEOUTS_MAX,
     WRONG_USE,
     ChildProcess,
 )
 from streamproof.spark_bindings.storage.place import Place
 
 Command = Callable[[Pair, Copy, Place], Sequence[str]]
-"""Gives the command line that runs a copy in a process of its own, with the file of its log."""
+"""Returns the command line that runs a copy in a process of its own, with the file of its log."""
 
 _log = logging.getLogger("streamproof.standby")
 
@@ -57,25 +57,25 @@ class Supervisor:
     Parameters
     ----------
     command : what to run for each copy
-    bound_seconds : how long a copy may be silent before its twin takes over
+    suspect_after_seconds : the suspicion timeout, after which the twin of a copy takes over
     alone : what to run for the queries without a standby, if there are any; given its log's file
 
     Raises
     ------
     WrongWiring : if a query has run as something else than it is declared to be
-    WrongArgument : if the time of silence is no number of seconds
+    WrongArgument : if the suspicion timeout is no number of seconds
     """
 
     def __init__(
         self,
         pipeline: Pipeline,
         command: Command,
-        bound_seconds: float,
+        suspect_after_seconds: float,
         alone: Callable[[Place], Sequence[str]] = lambda _: (),
     ) -> None:
-        require_seconds("Supervisor", "bound_seconds", bound_seconds, SECONDS_MIN)
+        require_seconds("Supervisor", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
         directory = PipelineDirectory.open(pipeline.path)
-        self._path, self._bound = pipeline.path, bound_seconds
+        self._path, self._timeout = pipeline.path, suspect_after_seconds
         self._own = ProcessDirectory(directory.place / "supervisor")
         self._copies: dict[tuple[PairName, Copy], ChildProcess] = {}
         self._alone: ChildProcess | None = None
@@ -83,12 +83,12 @@ class Supervisor:
             check_as_declared(directory, query)
             if not query.is_paired:
                 together = ProcessDirectory.alone(directory)
-                self._alone = ChildProcess(together, alone(together.log), bound_seconds)
+                self._alone = ChildProcess(together, alone(together.log), suspect_after_seconds)
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
                 own = PairDirectory.of(directory, pair).copy(copy)
                 ran = command(pair, copy, own.log)
-                self._copies[pair.name, copy] = ChildProcess(own, ran, bound_seconds)
+                self._copies[pair.name, copy] = ChildProcess(own, ran, suspect_after_seconds)
 
     def __enter__(self) -> Self:
         """Start all processes.
@@ -117,7 +117,7 @@ class Supervisor:
         """End all processes: first politely."""
         for process in self._processes:
             process.tell_to_end()
-        deadline = time.monotonic() + SILENCE_BOUNDS_MAX * self._bound
+        deadline = time.monotonic() + SILENCE_TIMEOUTS_MAX * self._timeout
         for process in self._processes:
             process.end(deadline)
         self._locked.close()
@@ -135,7 +135,7 @@ class Supervisor:
         CopiesDiffer : if a copy has found that its twin gave other rows
         QueryFailed : if a process has ended by a mistake in the pipeline
         """
-        while not stop.wait(self._bound / BEATS_PER_BOUND):
+        while not stop.wait(self._timeout / BEATS_PER_TIMEOUT):
             for process in self._processes:
                 process.look()
             for (name, part), copy in self._copies.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from streamproof.spark_bindings.processes.process_status import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.processes.process_status import has_caught_up
 
 PAUSE = 1.0
 """Of the time that the turn before took: so a leader keeps half of its pace at least."""
@@ -43,4 +43,4 @@ class Throttle:
         if self._done is None:
             self._done = self._clock()
         pause = PAUSE * (self._done - self._begun)
-        return ahead <= TURNS_AHEAD_MAX or self._clock() >= self._done + pause
+        return has_caught_up(ahead) or self._clock() >= self._done + pause

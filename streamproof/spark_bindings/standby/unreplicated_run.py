@@ -16,14 +16,14 @@ from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.pipelines.pipeline import Pipeline
 from streamproof.spark_bindings.pipelines.preparation import SNAPSHOTS, prepare_run
 from streamproof.spark_bindings.pipelines.single_run import Run
-from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_BOUND, Heart
+from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_TIMEOUT, Heart
 
 
-def run_alone(
+def run_unreplicated(
     pipeline: Pipeline,
     session: Callable[[], SparkSession],
     *,
-    bound_seconds: float,
+    suspect_after_seconds: float,
     stop: Event | None = None,
 ) -> None:
     """Run the queries without a standby until `stop` is set, or one ends with an error.
@@ -31,17 +31,17 @@ def run_alone(
     Parameters
     ----------
     pipeline, session : what is run, and what makes a session as `spark_session` does
-    bound_seconds : how long this process may be silent at most
+    suspect_after_seconds : the suspicion timeout: this process is silent no longer
     stop : set by whoever wants it to end
 
     Raises
     ------
     WrongWiring : if there is no such query, or one has run as a pair
-    WrongArgument : if the time of silence is no number of seconds
+    WrongArgument : if the suspicion timeout is no number of seconds
     CopyRuns : if another process runs them
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
-    require_seconds("run_alone", "bound_seconds", bound_seconds, SECONDS_MIN)
+    require_seconds("run_unreplicated", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
     stop = stop or Event()
     directory = PipelineDirectory.open(pipeline.path)
     queries = [query for query in pipeline.queries if not query.is_paired]
@@ -58,7 +58,7 @@ def run_alone(
         run.begin()
         heart = Heart(place.beat)
         try:
-            while not stop.wait(bound_seconds / BEATS_PER_BOUND):
+            while not stop.wait(suspect_after_seconds / BEATS_PER_TIMEOUT):
                 run.raise_query_failure()
                 heart.beat(active=True, warm=True, turn=Turn(0))
         finally:

@@ -28,7 +28,7 @@ def open_table(place: Place) -> DeltaTable:
 
     Raises
     ------
-    DamagedFile : if its log cannot be read, or lacks what was written there
+    DamagedFile : if its log cannot be read, or a part of it is missing
     ForkedProcess : if this process was forked from one that has opened a table
     """
     require_no_fork()

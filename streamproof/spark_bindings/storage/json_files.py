@@ -67,7 +67,7 @@ def read_json(place: Place, **fields: type) -> Any | None:
     value.pop(FORMAT_KEY, None)
     missing = [name for name in fields if name not in value]
     if missing:
-        raise _damaged(place, f"it lacks {', '.join(missing)}")
+        raise _damaged(place, f"{', '.join(missing)} is missing")
     for name, kind in fields.items():
         if not isinstance(value[name], kind):
             raise _damaged(place, f"its {name} is {value[name]!r}, and no {kind.__name__}")

@@ -16,6 +16,7 @@ from typing import Any
 from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.json_files import as_written
+from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
 
@@ -186,10 +187,8 @@ def _operators(checkpoint: Place) -> Iterator[Place]:
     """List the files in which Spark notes its operators, and where their schemas are."""
     state = store_at(checkpoint / "state")
     for operator in state.list():
-        folder = f"{operator}/_metadata/v2"
-        for name in state.list(folder):
-            if name.isdigit():
-                yield state.place / f"{folder}/{name}"
+        written = NumberedFiles(state.place / f"{operator}/_metadata/v2", "")
+        yield from map(written.file, written.numbers())
 
 
 def _here(checkpoint: Place, path: str) -> str:

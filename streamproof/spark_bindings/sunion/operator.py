@@ -13,8 +13,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from streamproof.protocols.dpc import Policy
+from streamproof.spark_bindings.arguments import member_of
 from streamproof.spark_bindings.certificate import Certificate, Trust, check_certificate
-from streamproof.spark_bindings.checkpoints.fixed_settings import LASTING
+from streamproof.spark_bindings.checkpoints.fixed_settings import FIXED_SETTINGS
 from streamproof.spark_bindings.checkpoints.stateful import MERGED_AS, MERGED_WITH
 from streamproof.spark_bindings.durations import Duration, microseconds, shown
 from streamproof.spark_bindings.errors import WrongArgument
@@ -52,7 +53,7 @@ def sunion(
     bucket: Duration,
     lateness: Duration,
     max_delay: Duration | None = None,
-    policy: Policy = Policy.PROCESS,
+    policy: Policy | str = Policy.PROCESS,
     margin: float = 0.9,
     partition_by: Sequence[str] | None = None,
     partitions: int | None = None,
@@ -75,7 +76,8 @@ def sunion(
     max_delay : how long a row may wait, by the clock; then it comes out as tentative. More than
         `bucket` and `lateness` together, if the inputs are live: the rest is how long one may be
         silent without a tentative row. None is forever
-    policy : what happens to the rows behind a bucket that came out as tentative
+    policy : what happens to the rows behind a bucket that came out as tentative: ``"process"``,
+        ``"delay"`` or ``"suspend"``
     margin : share of `max_delay` that a bucket waits; the rest is for the trigger and the work
     partition_by : columns whose values choose one of several serializers, which work in parallel;
         each has its own stable ids, and its number is in the column `serializer`
@@ -116,8 +118,8 @@ def sunion(
         partition_by=columns.partition_by,
         partitions=check_partitions(columns.partition_by, partitions, shuffle),
         columns=tuple(sorted((f.name, f.dataType.simpleString()) for f in schema)),
-        wait_ms=_wait_ms(max_delay, margin, policy),
-        policy=policy,
+        wait_ms=_wait_ms(max_delay, margin),
+        policy=member_of("sunion", "policy", policy, Policy),
     )
     for protocol in PROTOCOLS:
         claim = "all who merge these streams see the same"
@@ -131,7 +133,7 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
     by = settings.partition_by
     wanted = [quoted(name).alias(plain(name)) for name in schema.names]
     partition = F.pmod(F.hash(*map(quoted, by)), F.lit(settings.partitions)) if by else F.lit(0)
-    with_first = {settings.streams[0]: {MERGED_WITH: json.dumps(settings.lasting())}}
+    with_first = {settings.streams[0]: {MERGED_WITH: json.dumps(settings.fixed())}}
     rows = [
         inputs[name].select(
             *wanted,
@@ -159,7 +161,7 @@ def _plan(inputs: Mapping[str, DataFrame], schema: StructType, settings: Setting
 
 def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
     names = [name for name in COLUMNS if name != SERIALIZER or settings.partition_by]
-    columns = Tags.of_merge(settings).told(F.col(TAG))
+    columns = Tags.of_merge(settings).columns(F.col(TAG))
     kept = travelling.columns[: travelling.columns.index(TAG)]
     added = [columns.get(name, F.col(name)).alias(name) for name in names]
     return travelling.select(*map(quoted, kept), *added).withMetadata(
@@ -167,7 +169,7 @@ def _named(travelling: DataFrame, settings: Settings) -> DataFrame:
         {
             PARTITIONED: bool(settings.partition_by),
             BOUNDED: settings.wait_ms is not None,
-            LASTING: json.dumps(settings.lasting()),
+            FIXED_SETTINGS: json.dumps(settings.fixed()),
         },
     )
 
@@ -184,14 +186,14 @@ def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
     return emitted.observe(f"{OBSERVED}{', '.join(settings.streams)})", *counts)
 
 
-def _wait_ms(max_delay: Duration | None, margin: float, policy: Policy) -> int | None:
+def _wait_ms(max_delay: Duration | None, margin: float) -> int | None:
     is_share = (
         isinstance(margin, int | float) and not isinstance(margin, bool) and 0.01 <= margin <= 1
     )
-    if not isinstance(policy, Policy) or not is_share:
+    if not is_share:
         raise WrongArgument(
-            f"sunion was given policy={policy!r} and margin={margin!r}. A policy is a member of "
-            "Policy, and a margin a share of max_delay: from 0.01 to 1"
+            f"sunion was given margin={margin!r}. A bucket waits that share of max_delay. "
+            "Give a number from 0.01 to 1"
         )
     if max_delay is None:
         return None

@@ -51,7 +51,7 @@ class Settings:
 
     @property
     def first_origins(self) -> range:
-        """Give, of each stream, the number of its rows that go to the first serializer."""
+        """Return, for each stream, the number of its rows that go to the first serializer."""
         return range(0, len(self.streams) * self.partitions, self.partitions)
 
     def buckets(self, times: Integers) -> Integers:
@@ -62,7 +62,7 @@ class Settings:
         """Return the first bucket that rows may still be of, behind a row of each time."""
         return (times - self.lateness_us) // self.bucket_us
 
-    def lasting(self) -> dict[str, Any]:
+    def fixed(self) -> dict[str, Any]:
         """Return what may not change in the life of a checkpoint, as JSON has it.
 
         A changed wait or policy is allowed, and takes effect a batch later (`state.decode`).

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 from streamproof.lang import Domain, Map
 from streamproof.protocols.dpc import Condition, Node, Policy
 from streamproof.protocols.sunion import Serializer
-from streamproof.spark_bindings.checkpoints.fixed_settings import check_lasting
+from streamproof.spark_bindings.checkpoints.fixed_settings import check_fixed
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.sunion.dpc import MergeState, initial_state
 from streamproof.spark_bindings.sunion.pending import Index, Waiting
@@ -97,7 +97,7 @@ def encode(node: MergeState, index: Index, in_force: Settings, told: Settings, n
     return json.dumps(
         {
             FORMAT_KEY: FORMAT,  # of the waiting rows' blobs, too
-            "settings": told.lasting(),
+            "settings": told.fixed(),
             "batch_ms": now_ms,
             "in_force": [in_force.wait_ms, in_force.policy.value],
             "next": [told.wait_ms, told.policy.value],
@@ -126,7 +126,7 @@ def decode(text: str, settings: Settings, now_ms: int) -> tuple[MergeState, Inde
     """
     stored: dict[str, Any] = json.loads(text)
     format_of(stored, "the state of a serializer, in the checkpoint of its merge,")
-    check_lasting(stored["settings"], settings.lasting())
+    check_fixed(stored["settings"], settings.fixed())
     wait_ms, policy = stored["in_force" if stored["batch_ms"] == now_ms else "next"]
     settings = replace(settings, wait_ms=wait_ms, policy=Policy(policy))
     streams: Domain[str] = Domain.of("stream", settings.streams)

@@ -23,13 +23,13 @@ from streamproof.spark_bindings.channels.channel_log import CHANNEL_KEY, PIPELIN
 from streamproof.spark_bindings.channels.provenance import BatchNotes, Made, running_offsets
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint, has_begun
 from streamproof.spark_bindings.checkpoints.fixed_settings import (
-    LASTING,
+    FIXED_SETTINGS,
     check_written,
-    note_lasting,
+    note_fixed,
 )
 from streamproof.spark_bindings.checkpoints.input_sources import InputsNote
 from streamproof.spark_bindings.checkpoints.planned_sources import check_inputs, planned_sources
-from streamproof.spark_bindings.checkpoints.stateful import lasting_of
+from streamproof.spark_bindings.checkpoints.stateful import fixed_plan_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.names import BatchId, ChannelName
 from streamproof.spark_bindings.session.session import check_classic
@@ -87,7 +87,7 @@ def reconcile(
     WrongArgument : if the DataFrame is no merged stream, the directories or the trigger are none,
         or the checkpoint was written with other settings of the merge
     WrongSchema : if a table exists with other columns
-    ForeignTable : if a table is another query's, or lacks what this one has written
+    ForeignTable : if a table is another query's, or rows of this one are missing in it
     DamagedFile, LostFiles : if the log of a table, or a file of the checkpoint, cannot be read
     WrongCheckpoint : if the checkpoint was written with other inputs, inputs in another order, or
         inputs that read something else
@@ -122,14 +122,17 @@ def reconcile(
             "others: Delta deletes what it does not know in a table's. Name three"
         )
     writer = _triggered(merged, trigger).option("checkpointLocation", progress.for_spark())
-    lasting, own = _lasting(merged), Checkpoint(progress)
-    check_written(progress, lasting)
+    fixed, own = _fixed_settings(merged), Checkpoint(progress)
+    check_written(progress, fixed)
     check_inputs(planned_sources(merged), own)
-    plan, inputs = lasting_of(merged), InputsNote(progress / _INPUTS, f"the query of table {place}")
+    plan, inputs = (
+        fixed_plan_of(merged),
+        InputsNote(progress / _INPUTS, f"the query of table {place}"),
+    )
     inputs.check(plan, own)
     settle(progress)
     sink = TableSink(merged, place, behind, own)
-    note_lasting(progress, lasting)
+    note_fixed(progress, fixed)
     inputs.write(plan)
     return writer.foreachBatch(sink.on_batch).start()
 
@@ -183,11 +186,11 @@ def _triggered(merged: DataFrame, trigger: dict[str, Any]) -> DataStreamWriter:
         ) from error
 
 
-def _lasting(merged: DataFrame) -> dict[str, Any]:
+def _fixed_settings(merged: DataFrame) -> dict[str, Any]:
     """Return what must not change: the settings of the merge, or the channel it comes through."""
     metadata = merged.schema[TUPLE_TYPE].metadata
     through = {"pipeline": metadata.get(PIPELINE_KEY), "channel": metadata.get(CHANNEL_KEY)}
-    settings: dict[str, Any] = json.loads(metadata.get(LASTING, "{}"))
+    settings: dict[str, Any] = json.loads(metadata.get(FIXED_SETTINGS, "{}"))
     return settings | {name: value for name, value in through.items() if value is not None}
 
 

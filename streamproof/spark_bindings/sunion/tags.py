@@ -86,7 +86,7 @@ class Tags:
         ids = 1 << (_TAG_BITS - self._low_bits)
         return ids - 1  # tuples behind the last row have the id of the next one
 
-    def told(self, column: Column) -> dict[str, Column]:
+    def columns(self, column: Column) -> dict[str, Column]:
         """Return the columns that a column of tags stands for, by name."""
         kind = column.bitwiseAND(2**_KIND_BITS - 1)
         stream = F.shiftright(column, _KIND_BITS).bitwiseAND(2**self._stream_bits - 1)

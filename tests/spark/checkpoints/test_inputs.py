@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.checkpoints.input_sources import INPUTS_FILE
 from streamproof.spark_bindings.checkpoints.plan_sources import described
-from streamproof.spark_bindings.checkpoints.stateful import lasting_of
+from streamproof.spark_bindings.checkpoints.stateful import fixed_plan_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongCheckpoint
 from streamproof.spark_bindings.sunion import reconcile, stable_only
 from tests.spark.support.reconciled import arrive, files, live, merged, read, texts
@@ -192,14 +192,14 @@ def test_inputs_are_told_with_the_merges_around_them(spark: SparkSession, tmp_pa
         (tmp_path / name).mkdir()
     a, b, c, d = (read(spark, tmp_path / name) for name in "abcd")
     east = stable_only(merged({"y": b.union(c), "x": a})).select("ts", "seq", "text")
-    lasting = lasting_of(merged({"west": d, "east": east}).where("stable_id > 0"))
-    assert [(one.name, one.source[-2:]) for one in lasting.inputs] == [
+    fixed = fixed_plan_of(merged({"west": d, "east": east}).where("stable_id > 0"))
+    assert [(one.name, one.source[-2:]) for one in fixed.inputs] == [
         ("east/x", "/a"),
         ("east/y", "/b"),
         ("east/y", "/c"),
         ("west", "/d"),
     ]
-    assert [merge["streams"] for merge in lasting.merges] == [["east", "west"], ["x", "y"]]
+    assert [merge["streams"] for merge in fixed.merges] == [["east", "west"], ["x", "y"]]
 
 
 def test_what_a_source_reads_is_told_without_secrets() -> None:
@@ -232,5 +232,5 @@ def test_what_a_source_reads_is_told_without_secrets() -> None:
 def test_paths_are_compared_as_spark_reads_them(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     texts = (f"{tmp_path}/a", f"{tmp_path}//a/", f"file://{tmp_path}/a")
-    sources = {lasting_of(read(spark, text)).inputs[0].source for text in texts}
+    sources = {fixed_plan_of(read(spark, text)).inputs[0].source for text in texts}
     assert sources == {f"path file:{tmp_path}/a"}

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.checkpoints.state_plan import STATE_PLAN_FILE, check_state_plan
-from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful, lasting_of
+from streamproof.spark_bindings.checkpoints.stateful import FixedPlan, Stateful, fixed_plan_of
 from streamproof.spark_bindings.checkpoints.watermarks import closes_later
 from streamproof.spark_bindings.errors import ReplayedFreely, WrongCheckpoint
 from streamproof.spark_bindings.names import BatchId
@@ -79,7 +79,7 @@ def test_a_changed_output_mode_is_refused(spark: SparkSession, tmp_path: Path) -
     assert counts(again) == [(0, 2)]
 
 
-STATE = Lasting([Stateful("Aggregate(a.k)", "")], watermarks=["a.t"], output_mode="append")
+STATE = FixedPlan([Stateful("Aggregate(a.k)", "")], watermarks=["a.t"], output_mode="append")
 
 
 def test_a_note_of_an_older_version_says_neither_mode_nor_watermark(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_note_of_an_older_version_says_neither_mode_nor_watermark(tmp_path: Pa
 
 def test_without_state_the_mode_and_the_watermark_may_change(tmp_path: Path) -> None:
     check_state_plan("q", Place.of(tmp_path), replace(STATE, stateful=[]), Planned())
-    changed = Lasting(watermarks=["a.u"], output_mode="update")
+    changed = FixedPlan(watermarks=["a.u"], output_mode="update")
     check_state_plan("q", Place.of(tmp_path), changed, Planned())
 
 
@@ -134,8 +134,8 @@ def test_a_watermark_of_another_column_is_refused(
     def check(column: str, delay: str) -> None:
         rows = spark.readStream.format("rate").load().toDF("t", "k")
         two = rows.withColumn("u", F.expr("t + interval 1 day"))
-        lasting = lasting_of(plan(two.withWatermark(column, delay)))
-        check_state_plan("q", Place.of(tmp_path), lasting, Planned())
+        fixed = fixed_plan_of(plan(two.withWatermark(column, delay)))
+        check_state_plan("q", Place.of(tmp_path), fixed, Planned())
 
     check("t", "1 second")
     check("t", "5 seconds")  # the delay may change

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from streamproof.spark_bindings import OutputMode, Pipeline, Query
 from streamproof.spark_bindings.checkpoints.meaning import TIME_ZONE
 from streamproof.spark_bindings.checkpoints.state_plan import STATE_PLAN_FILE, check_state_plan
-from streamproof.spark_bindings.checkpoints.stateful import lasting_of, stateful_operators
+from streamproof.spark_bindings.checkpoints.stateful import fixed_plan_of, stateful_operators
 from streamproof.spark_bindings.errors import WrongCheckpoint
 from streamproof.spark_bindings.session.session import REQUIRED_SETTINGS
 from streamproof.spark_bindings.storage.json_files import write_json
@@ -183,10 +183,10 @@ def test_what_a_state_is_of_is_followed_to_the_sources(
     spark: SparkSession, tmp_path: Path, plans: tuple[Plan, Plan]
 ) -> None:
     checkpoint = Planned()
-    before, after = (lasting_of(plan(rates(spark))) for plan in plans)
+    before, after = (fixed_plan_of(plan(rates(spark))) for plan in plans)
     assert before.stateful
     check_state_plan("q", Place.of(tmp_path), before, checkpoint)
-    check_state_plan("q", Place.of(tmp_path), lasting_of(plans[0](rates(spark))), checkpoint)
+    check_state_plan("q", Place.of(tmp_path), fixed_plan_of(plans[0](rates(spark))), checkpoint)
     with pytest.raises(WrongCheckpoint, match="keeps state in"):
         check_state_plan("q", Place.of(tmp_path), after, checkpoint)
 
@@ -291,14 +291,14 @@ def timed_in_python(rows: DataFrame) -> DataFrame:
 def test_the_zone_is_noted_where_it_decides(
     spark: SparkSession, plan: Plan, is_zoned: bool
 ) -> None:
-    assert (TIME_ZONE in lasting_of(plan(rates(spark))).settings) == is_zoned
+    assert (TIME_ZONE in fixed_plan_of(plan(rates(spark))).settings) == is_zoned
 
 
 @pytest.mark.spark
 def test_no_setting_decides_what_plain_columns_are(spark: SparkSession) -> None:
     for plan in (timed("t"), lambda rows: rows.toDF("a", "b").distinct()):
-        assert lasting_of(plan(rates(spark))).settings == {}
-    assert "spark.sql.ansi.enabled" in lasting_of(timed("k + 1")(rates(spark))).settings
+        assert fixed_plan_of(plan(rates(spark))).settings == {}
+    assert "spark.sql.ansi.enabled" in fixed_plan_of(timed("k + 1")(rates(spark))).settings
 
 
 @pytest.mark.spark
@@ -320,7 +320,7 @@ def test_a_state_of_other_settings_is_refused(
     own: SparkSession, tmp_path: Path, name: str, value: str
 ) -> None:
     def check(session: SparkSession) -> None:
-        plan = lasting_of(timed("cast(t as date)")(rates(session)))
+        plan = fixed_plan_of(timed("cast(t as date)")(rates(session)))
         check_state_plan("q", Place.of(tmp_path), plan, Planned())
 
     own.conf.set("spark.sql.legacy.castComplexTypesToString.enabled", "false")  # as it is anyway

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from streamproof.spark_bindings import Pipeline, Query, Replay, SnapshotStatus, Standby
 from streamproof.spark_bindings.checkpoints.planned_sources import PlannedSource
-from streamproof.spark_bindings.checkpoints.stateful import Lasting, Stateful
+from streamproof.spark_bindings.checkpoints.stateful import FixedPlan, Stateful
 from streamproof.spark_bindings.errors import LostFiles
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
@@ -107,7 +107,7 @@ def without_spark() -> Iterator[None]:
             (copy_run, "with_hash", _with_hash),
             (copy_run, "Watch", watch),
             (continuation, "planned_sources", list),
-            (continuation, "lasting_of", lambda *_: Lasting([Stateful("Deduplicate(x)", "")])),
+            (continuation, "fixed_plan_of", lambda *_: FixedPlan([Stateful("Deduplicate(x)", "")])),
         ):
             stack.enter_context(mock.patch.object(owner, name, other))
         yield

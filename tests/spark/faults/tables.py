@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from streamproof.spark_bindings import _spark
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
-from streamproof.spark_bindings.checkpoints.fixed_settings import check_written, note_lasting
+from streamproof.spark_bindings.checkpoints.fixed_settings import check_written, note_fixed
 from streamproof.spark_bindings.storage.delta_tables import open_table
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import spark_schema
@@ -81,7 +81,7 @@ def run(place: Path, note: Callable[[Any], None], end: int = len(BATCHES)) -> No
     """Begin, or go on behind the last batch that Spark has committed, up to the last one."""
     path = place / "checkpoint"
     check_written(Place.of(path), SETTINGS)
-    note_lasting(Place.of(path), SETTINGS)
+    note_fixed(Place.of(path), SETTINGS)
     merged: Any = SimpleNamespace(schema=spark_schema(SCHEMA))
     checkpoint = Checkpoint(path)
     checkpoint.check_readable()

@@ -30,7 +30,7 @@ from streamproof.spark_bindings import (
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.standby.copy_run import find_pair, run_copy
 from streamproof.spark_bindings.standby.supervisor import Supervisor
-from streamproof.spark_bindings.standby.unreplicated_run import run_alone
+from streamproof.spark_bindings.standby.unreplicated_run import run_unreplicated
 from streamproof.spark_bindings.sunion import late_rows, reconcile, stable_only, sunion
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -176,7 +176,7 @@ def test_a_time_of_silence_is_a_number_of_seconds(tmp_path: Path) -> None:
 
     for run in (
         copy,
-        lambda value: run_alone(pipeline, None, bound_seconds=value),  # type: ignore[arg-type]
+        lambda value: run_unreplicated(pipeline, None, suspect_after_seconds=value),  # type: ignore[arg-type]
         lambda value: Supervisor(pipeline, lambda *_: (), value),
     ):
         refused(run, 1.5, others=(0,))
@@ -189,7 +189,7 @@ def test_a_time_of_silence_is_a_number_of_seconds(tmp_path: Path) -> None:
         ("application", ("5", "abc", "1 month"), ()),
         ("cores", (), (0, 10**6)),
         ("memory", (), ("0g", "1", "1.5g", "1 g", "1p", "-1g")),
-        ("java", (), ("auto",)),
+        ("java", (), ("automatic", 0)),
         ("settings", (None, {}), ({1: "x"}, {"x": []})),
     ],
 )
@@ -220,7 +220,7 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
         ("bucket", (1.5,), ("0 s", "-1 s", "1 fortnight", "0.1 us", "40000 days", 0)),
         ("lateness", (1.5, dt.timedelta(0)), ("-1 s", "1 fortnight", "40000 days", -1)),
         ("max_delay", (1.5, None), ("0 s", "-1 s", "40000 days", 0)),
-        ("policy", (), ("process", 0)),
+        ("policy", (), ("proceed", 0)),
         ("margin", (), (0, 0.001, 1.01)),
         ("partition_by", (None,), (["k", "k"], ["nothing"], {"k"}, "k")),
         ("partitions", (None,), (0, 1, 1001)),

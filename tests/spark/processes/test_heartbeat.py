@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.spark_bindings.names import Turn
-from streamproof.spark_bindings.processes.heartbeat import COLD_BOUNDS, Heart, Watch
+from streamproof.spark_bindings.processes.heartbeat import COLD_TIMEOUTS, Heart, Watch
 from streamproof.spark_bindings.storage.place import Place
 
 BOUND = 1.0
@@ -114,14 +114,14 @@ def test_another_life_of_a_copy_is_a_beat(tmp_path: Path, clock: Clock) -> None:
 
 @pytest.mark.parametrize(
     ("active", "warm", "bounds"),
-    [(True, False, COLD_BOUNDS), (True, True, 1), (False, False, 1)],
+    [(True, False, COLD_TIMEOUTS), (True, True, 1), (False, False, 1)],
     ids=["cold primary", "warm primary", "cold follower"],
 )
 def test_a_primary_that_has_not_taken_a_turn_yet_is_given_more_time(
     tmp_path: Path, clock: Clock, *, active: bool, warm: bool, bounds: int
 ) -> None:
     heart = Heart(Place.of(tmp_path / "beat"))
-    watch = Watch(Place.of(tmp_path / "beat"), BOUND, cold_bounds=COLD_BOUNDS, clock=clock)
+    watch = Watch(Place.of(tmp_path / "beat"), BOUND, cold_timeouts=COLD_TIMEOUTS, clock=clock)
     heart.beat(active=active, warm=warm, turn=Turn(3))
     look(watch, clock, 1 + int(bounds * BOUND / STEP) - 1)
     assert not watch.has_failed

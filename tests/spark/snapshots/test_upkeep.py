@@ -244,7 +244,7 @@ def test_a_channel_that_is_read_from_outside_keeps_what_the_user_says(tmp_path: 
     found = vacuum(pipeline.path, outside={"b": tmp_path / "c"})[1]
     assert (found.until, found.commits) == (5, 2)
     assert vacuum(pipeline.path, keep={"b": 0}, outside={"b": tmp_path / "c"})[1].until == 5
-    command = ["vacuum", str(pipeline.path), "--keep", "b=2", "--json", "--yes"]
+    command = ["vacuum", str(pipeline.path), "--keep-commits", "b=2", "--json", "--yes"]
     ran = CliRunner().invoke(app, command)
     assert json.loads(ran.output)["channels"][1]["until"] == pipeline.channel("b").log.last() - 3
     assert vacuum(pipeline.path)[0].until == 0  # its own reader has taken nothing
@@ -266,7 +266,8 @@ def test_what_is_said_of_outside_readers_is_checked(
     pipeline = pipeline_at(tmp_path / "p")
     with pytest.raises(error, match=message):
         vacuum(pipeline.path, **arguments)  # type: ignore[arg-type]
-    for option in ("--keep=b", "--keep=b=x", "--keep==1", "--outside=b="):
+    kept = (f"--keep-commits={wrong}" for wrong in ("b", "b=x", "=1"))
+    for option in (*kept, "--outside=b="):
         ran = CliRunner().invoke(app, ["vacuum", str(pipeline.path), option])
         assert ran.exit_code == ExitCode.WRONG_USE, ran.output
 

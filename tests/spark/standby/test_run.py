@@ -53,17 +53,17 @@ def write(path: Path, text: str) -> str:
         ("PIPELINE = copies.pair(Path('{place}/p'))", ["--query", "totals"], "both --query"),
         (
             "PIPELINE = copies.pair(Path('{place}/p'))",
-            ["--query", "totals", "--replica", "C"],
+            ["--query", "totals", "--copy", "C"],
             "C is neither A nor B",
         ),
         (
             "PIPELINE = lambda: copies.pair(Path('{place}/p'))",
-            ["--query", "other", "--replica", "A"],
+            ["--query", "other", "--copy", "A"],
             "no query 'other' with a standby",
         ),
         (
             "PIPELINE = copies.pair(Path('{place}/p'))",
-            ["--query", "totals", "--replica", "A", "--partition", "1"],
+            ["--query", "totals", "--copy", "A", "--partition", "1"],
             "a partition 1",
         ),
     ],

@@ -162,7 +162,7 @@ def test_a_survivor_that_freezes_while_its_twin_is_replaced_is_the_loss_of_both(
         await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
         kill(copy_of(running, Copy.B), signal.SIGSTOP)
         assert isinstance(running.failed(), BothCopiesFailed)
-        assert f"was silent for {child_process.SILENCE_BOUNDS_MAX * BOUND:g} s" in str(
+        assert f"was silent for {child_process.SILENCE_TIMEOUTS_MAX * BOUND:g} s" in str(
             running.failure
         )
 

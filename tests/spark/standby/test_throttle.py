@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streamproof.spark_bindings.standby.throttle import PAUSE, TURNS_AHEAD_MAX, Throttle
+from streamproof.spark_bindings.processes.process_status import TURNS_AHEAD_MAX
+from streamproof.spark_bindings.standby.throttle import PAUSE, Throttle
 
 
 class Clock:

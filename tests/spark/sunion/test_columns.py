@@ -134,7 +134,7 @@ def test_a_tag_tells_all_of_a_tuple(spark: SparkSession, streams: int, serialize
         for stable_id in (0, 1, layout.stable_ids)
     ]
     tags = spark.createDataFrame([(layout.of(*case),) for case in cases], "tag long")
-    columns = layout.told(F.col("tag"))
+    columns = layout.columns(F.col("tag"))
     names = ("tuple_type", "serializer", "stream", "stable_id")
     found = tags.select(*(columns[name] for name in names))
     assert [tuple(row) for row in found.collect()] == [

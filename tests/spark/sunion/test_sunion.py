@@ -144,7 +144,7 @@ GOOD = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "30 s
             "lateness='-1 second'. It must be at least 0",
         ),
         ({"max_delay": "0 seconds"}, WrongArgument, "max_delay='0 seconds'"),
-        ({"policy": "process"}, WrongArgument, "policy='process'"),
+        ({"policy": "proceed"}, WrongArgument, "policy='proceed'.*Write: policy=\"process\", "),
         ({"margin": 1.5}, WrongArgument, "margin=1.5"),
         ({"partitions": 3}, WrongArgument, "partitions=3, but no partition_by"),
         ({"partition_by": "seq"}, WrongArgument, "Write: partition_by=.'seq'."),

@@ -48,7 +48,7 @@ OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--driver-memory=512m", "--cores=
 STEADY_SECONDS = BOUND_SECONDS
 """For so long both copies of a pair have to be there, and one to deliver, before one more fails."""
 FREEZE_SECONDS = (0.1, 6 * BOUND_SECONDS)
-"""From unnoticed to far longer than the bound, so that a twin has taken over meanwhile."""
+"""From unnoticed to far longer than the suspicion timeout: a twin has taken over meanwhile."""
 CATCH_UP_SECONDS = 8.0
 """A copy that was started fails within so many seconds, at the latest when it has caught up."""
 
