@@ -1,0 +1,180 @@
+"""Side effects: whether a model's methods may change something that they have not made themselves.
+
+Read off the source, so it errs on one side: whoever may have a side effect is watched while it is
+asked (`checker/disturbed.py`), and whoever has none is as fast as before.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from streamproof.lang.named import trees_of
+from streamproof.lang.origin import Origin, origin_of
+from streamproof.lang.reached import reached_from, roots_of
+
+_METHODS = frozenset(
+    (
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem",
+        "remove", "discard", "clear", "sort", "reverse", "rotate", "add", "update", "setdefault",
+        "difference_update", "intersection_update", "symmetric_difference_update", "subtract",
+        "move_to_end", "register", "cache_clear",
+    )
+)  # fmt: skip
+"""Methods that change what they are asked of; so do the special ones below."""
+_SPECIAL = ("__set", "__del", "__i", "__next", "__init", "__dict")
+"""How the names of special methods begin that change something, or give what can be changed."""
+_SPECIAL_READS = ("__int__", "__index__", "__iter__", "__invert__", "__instancecheck__")
+_OF_MODULES = frozenset(
+    (
+        "setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod",
+        "imul", "ior", "ipow", "irshift", "isub", "itruediv", "ixor", "heappush", "heappop",
+        "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right", "shuffle",
+    )
+)  # fmt: skip
+"""Functions of Python's modules that change an argument."""
+_FUNCTIONS = _OF_MODULES | {
+    *("setattr", "delattr", "next", "vars", "globals", "locals", "exec", "eval", "getattr"),
+}
+"""Functions that change an argument, or reach an attribute by a text."""
+_FRESH = frozenset(
+    (
+        "list", "dict", "set", "frozenset", "tuple", "sorted", "reversed", "range", "enumerate",
+        "zip", "map", "filter", "deque", "defaultdict", "Counter", "OrderedDict", "bytearray",
+        "len", "sum", "min", "max", "abs", "int", "str", "bool", "float", "copy", "deepcopy",
+        "fromkeys", "iter", "repr", "divmod", "round", "ord", "chr", "any", "all",
+    )
+)  # fmt: skip
+"""What these give is new, or cannot be changed."""
+_NEW = (
+    ast.Constant, ast.List, ast.Set, ast.Dict, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp, ast.JoinedStr, ast.Compare, ast.BinOp, ast.UnaryOp, ast.Lambda,
+)  # fmt: skip
+
+
+def may_have_side_effects(cls: type[Any]) -> bool:
+    """Return whether a method of a model may change something that it has not made.
+
+    Changes of its own local lists, dicts and sets are none. Where the source of a function is not
+    there, it may.
+    """
+    return _may_have(cls)  # type: ignore[arg-type] # a class does hash
+
+
+@functools.cache
+def _may_have(cls: Any) -> bool:
+    codes = [part.function.__code__ for part in reached_from(cls, roots_of(cls))]
+    return any(map(_may_change, dict.fromkeys(codes)))
+
+
+def _may_change(code: CodeType) -> bool:
+    if origin_of(code) is not Origin.USER:
+        return False
+    trees = trees_of(code)
+    return not trees or any(_Function(tree).changes() for tree in trees)
+
+
+class _Function:
+    """What a function, with those inside of it, may change.
+
+    Names are told apart by their text alone: one that is bound to something shared anywhere in the
+    function is shared everywhere.
+    """
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.nodes = list(ast.walk(tree))
+        self.own = self._own()
+
+    def changes(self) -> bool:
+        """Return whether it may change something that it has not made."""
+        return any(map(self._is_change, self.nodes))
+
+    def _own(self) -> frozenset[str]:
+        """Name the variables that only ever stand for something new, or for what cannot change."""
+        bound: dict[str, bool] = {}
+        for name, value in self._bindings():
+            bound[name] = bound.get(name, True) and (value is not None and _is_new(value))
+        for node in self.nodes:
+            if isinstance(node, ast.Global):
+                bound |= dict.fromkeys(node.names, False)
+            elif isinstance(node, ast.arg):
+                bound[node.arg] = False
+        return frozenset(name for name, is_own in bound.items() if is_own)
+
+    def _bindings(self) -> Iterator[tuple[str, ast.expr | None]]:
+        """List what variables are bound to; None where it is not one expression."""
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets, value):
+                    for target in targets:
+                        yield from _bound(target, value)
+                case ast.NamedExpr(target, value) | ast.AnnAssign(target, value=value):
+                    yield from _bound(target, value)
+                case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target):
+                    yield from _bound(target, None)
+                case ast.withitem(_, target) if target is not None:
+                    yield from _bound(target, None)
+                case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+                    yield name, None
+                case ast.ExceptHandler(_, str(name)):
+                    yield name, None
+                case ast.FunctionDef(name) | ast.ClassDef(name):
+                    yield name, None
+                case ast.Import(names) | ast.ImportFrom(names=names):
+                    yield from ((alias.asname or alias.name, None) for alias in names)
+
+    def _is_change(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Global() | ast.ClassDef():
+                return True
+            case ast.Nonlocal(names):
+                return not {*names} <= self.own
+            case ast.Attribute(value, _, ast.Store() | ast.Del()):
+                return not self._is_own(value)
+            case ast.Subscript(value, _, ast.Store() | ast.Del()):
+                return not self._is_own(value)
+            case ast.AugAssign(ast.Name(name), _, value):
+                return name not in self.own and not isinstance(value, ast.Constant)
+            case ast.Attribute(value, name):
+                return _changes(name) and not self._is_own(value)
+            case ast.Name(name, ast.Load()):
+                return name in _FUNCTIONS
+            case ast.Call(ast.Name("type"), [_, _, *_]):
+                return True
+            case _:
+                return False
+
+    def _is_own(self, node: ast.expr) -> bool:
+        """Return whether an expression stands for something that the function has made."""
+        return _is_new(node) or (isinstance(node, ast.Name) and node.id in self.own)
+
+
+def _changes(name: str) -> bool:
+    """Return whether a method of this name changes what it is asked of."""
+    if name in _METHODS or name in _OF_MODULES:
+        return True
+    return name.startswith(_SPECIAL) and name not in _SPECIAL_READS
+
+
+def _is_new(node: ast.expr) -> bool:
+    """Return whether what an expression gives is new, or cannot be changed."""
+    match node:
+        case ast.Call(ast.Name(name) | ast.Attribute(_, name)):
+            return name in _FRESH
+        case ast.IfExp(_, then, otherwise):
+            return _is_new(then) and _is_new(otherwise)
+        case _:
+            return isinstance(node, _NEW)
+
+
+def _bound(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    """List the names in a target, each with what it is bound to."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+        return
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, None
