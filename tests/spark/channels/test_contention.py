@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_an_append_that_others_overtake_is_tried_again(tmp_path: Path) -> None:
 def test_an_append_that_others_always_overtake_says_that_nothing_was_appended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, identity: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(commits, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     pipeline = pipeline_at(tmp_path / "p")
     nothing = pytest.raises(NotAppended, match=r"Nothing was appended, so it may be repeated")
     with refused(), nothing:
@@ -104,7 +105,7 @@ def test_a_marker_and_a_vacuum_are_tried_again(tmp_path: Path) -> None:
 def test_a_marker_and_a_vacuum_that_others_always_overtake_end_in_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     pipeline = pipeline_at(tmp_path / "p")
     pipeline.channel("a").append(pa.table({"x": [1]}))
     spark_checkpoint(tmp_path / "p/queries/q/checkpoint", last=0)
@@ -169,7 +170,7 @@ def test_a_merged_table_that_others_commit_to_is_tried_again(
     with refused(3, where="t"):
         table.apply(made(0), [file])
     assert DeltaTable(tmp_path / "t").version() == 1
-    monkeypatch.setattr(commits, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     with refused(where="t"), pytest.raises(NotAppended, match="Nothing was appended"):
         table.apply(made(1), [file])
     with pytest.raises(FencedDriver):

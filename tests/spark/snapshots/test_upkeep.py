@@ -274,11 +274,8 @@ def test_what_is_said_of_outside_readers_is_checked(
         assert ran.exit_code == ExitCode.WRONG_USE, ran.output
 
 
-def test_the_events_of_a_process_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("streamproof.spark_bindings.snapshots.events.BYTES_MAX", 2_000)
-    log = EventLog(tmp_path / "events.jsonl")
+def test_the_events_of_a_process_are_bounded(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl", bytes_max=2_000)
     for step in range(1_000):
         log.write(step, [{"event": "on_messages", "count": step}])
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 6_000
