@@ -31,7 +31,6 @@ LIMITS = {
     "spark/faults": 17,
     "spark/pipelines": 1,
     "spark/processes": 1,
-    "spark/session": 4,
     "spark/snapshots": 3,
     "spark/storage": 2,
     "spark/sunion": 3,

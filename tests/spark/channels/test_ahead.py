@@ -68,13 +68,15 @@ def test_while_it_starts_it_is_not_behind_and_hides_nothing_of_another_input(
 
     starting = Thread(target=start)
     starting.start()
-    assert begun.wait(SECONDS_MAX)
-    status = made.status()["q"]
-    assert (status.received, status.behind, status.running) == ({"a": 3, "b": 0}, 1, False)
-    with pytest.raises(StillBusy, match=r"after 0.1 s; commits left per query: {'q': 1}"):
-        made.await_idle(0.1)
-    may.set()
-    starting.join()
+    try:
+        assert begun.wait(SECONDS_MAX)
+        status = made.status()["q"]
+        assert (status.received, status.behind, status.running) == ({"a": 3, "b": 0}, 1, False)
+        with pytest.raises(StillBusy, match=r"after 0.1 s; commits left per query: {'q': 1}"):
+            made.await_idle(0.1)
+    finally:
+        may.set()
+        starting.join()
     assert list(map(str, said)) == ["it is refused"]
     for call in (made.status, lambda: made.await_idle(0.1)):
         with pytest.raises(NotRunning, match="is not running"):

@@ -159,7 +159,9 @@ def test_a_snapshot_that_is_removed_is_not_restored_at_any_moment(tmp_path: Path
     pipeline = snapshot_by_hand(tmp_path / "p")
     complete(pipeline)
     with (
-        armed(RaceFailpoint.CHANNEL_CLONED, lambda _: remove_snapshot(pipeline.path, ONE)),
+        armed(
+            RaceFailpoint.CHANNEL_CLONED, lambda _: remove_snapshot(pipeline.path, ONE), where="b"
+        ),
         pytest.raises(AbandonedSnapshot, match="it was removed"),
     ):
         pipeline.restore(ONE, into=tmp_path / "r")
