@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib.metadata import version
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from streamproof.cli import options
 from streamproof.cli.app import MODELS, PIPELINES, PROJECT, app
 from streamproof.cli.options import NotConfirmed, confirm
 from streamproof.cli.snapshot import snapshot_app
@@ -75,7 +75,7 @@ def test_what_cannot_be_undone_is_asked_at_a_terminal(
         return answer
 
     monkeypatch.setattr(typer, "confirm", ask)
-    monkeypatch.setattr(options.sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     if answer:
         confirm("All will go", is_confirmed=False)
     else:
@@ -89,6 +89,6 @@ def test_nobody_is_asked_who_has_said_yes() -> None:
 
 
 def test_without_a_terminal_yes_has_to_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options.sys.stdin, "isatty", lambda: False, raising=False)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
     with pytest.raises(NotConfirmed, match="no terminal to ask at. Nothing was done. Add --yes"):
         confirm("All will go", is_confirmed=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -17,12 +18,17 @@ def run(*arguments: str):
     return CliRunner().invoke(app, arguments)
 
 
-def test_an_interrupt_before_the_search_is_undetermined(monkeypatch):
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+def interrupting(place: Path) -> str:
+    """Write a model whose first state never comes: somebody is tired of waiting."""
+    text = Path("examples/lease.py").read_text(encoding="utf-8")
+    state = "return State(free=True, holds=Map.fill(self.workers, False))"
+    assert state in text
+    (place / "mine.py").write_text(text.replace(state, "raise KeyboardInterrupt"), encoding="utf-8")
+    return str(place / "mine.py")
 
-    monkeypatch.setattr("streamproof.cli.check.run_check", interrupt)
-    result = run("check", "examples/lease.py")
+
+def test_an_interrupt_before_the_search_is_undetermined(tmp_path):
+    result = run("check", interrupting(tmp_path))
     assert result.exit_code == ExitCode.UNDETERMINED
     assert "Interrupted" in result.stderr
 

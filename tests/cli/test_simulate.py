@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -100,12 +101,13 @@ def test_a_counterexample_is_kept_as_a_test_that_fails_until_it_is_mended(tmp_pa
     assert run(HASTY, "--pytest", str(kept)).exit_code == ExitCode.WRONG_USE  # it is there already
 
 
-def test_an_interrupt_before_the_first_walk_is_undetermined(monkeypatch):
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("streamproof.cli.simulate.run_walks", interrupt)
-    result = run(LEASE)
+def test_an_interrupt_before_the_first_walk_is_undetermined(tmp_path):
+    state = "return State(free=True, holds=Map.fill(self.workers, False))"
+    text = Path(LEASE).read_text(encoding="utf-8")
+    assert state in text
+    mine = tmp_path / "mine.py"
+    mine.write_text(text.replace(state, "raise KeyboardInterrupt"), encoding="utf-8")
+    result = run(str(mine))
     assert result.exit_code == ExitCode.UNDETERMINED
     assert "Interrupted" in result.stderr
 

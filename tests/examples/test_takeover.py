@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def test_a_run_is_given_time_as_long_as_something_happens(monkeypatch: pytest.Mo
     import client
 
     now = 0.0
-    monkeypatch.setattr(client.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     pipeline = Copies(copy("STARTING"))
     progress = client.Progress(pipeline)
     for outputs, copies in (["B"], "STARTING"), ([], "COLD"), ([], "PRIMARY"):

@@ -25,6 +25,7 @@ from streamproof.spark_bindings.storage.commit_lines import (
     actions_of,
     require_whole,
 )
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.formats import FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import as_written, read_json
 from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
@@ -291,6 +292,7 @@ class ChannelLog:
         """
         for entry in self.with_rows(entries):
             for file in entry.files:
+                reached(RaceFailpoint.ROWS_FOUND, self.place.name)
                 try:
                     yield from read_file(self.place / file.path, columns)
                 except ChannelDamaged as error:

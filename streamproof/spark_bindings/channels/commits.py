@@ -21,6 +21,7 @@ from streamproof.spark_bindings.errors import FencedDriver, NotAppended
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.commit_lines import told_of
 from streamproof.spark_bindings.storage.delta_tables import refresh
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.parquet_files import Written
 from streamproof.spark_bindings.storage.place import Place
@@ -83,6 +84,7 @@ def commit(
             before = table.version()
             try:
                 with explained(place, "Nothing was committed"):
+                    reached(RaceFailpoint.COMMIT_TRIED, place.name)
                     table.create_write_transaction(
                         actions, "append", table.schema(), commit_properties=properties
                     )

@@ -24,6 +24,7 @@ from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.commit_lines import actions_of
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import Store, store_at
@@ -67,10 +68,12 @@ def compact(log: ChannelLog, floor: Position) -> int:
         if not is_alone:
             return 0
         if note is not None:
+            reached(RaceFailpoint.LOG_INDEXED, log.place.name)
             # Readers and writers look there when they miss a commit.
             write_json(log.place / FLOOR_FILE, note)
         for number in gone:
             store_at(commit_file(log.place, number)).delete()
+        reached(RaceFailpoint.COMMITS_REMOVED, log.place.name)
         _remove_old_checkpoints(log.place)
     return len(gone)
 

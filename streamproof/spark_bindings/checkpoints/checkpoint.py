@@ -23,7 +23,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position
 from streamproof.spark_bindings.storage.builds import building
-from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
+from streamproof.spark_bindings.storage.failpoints import Failpoint, RaceFailpoint, reached
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
     read_json,
@@ -259,6 +259,7 @@ class Checkpoint:
         """
         if store_at(target).has():
             return
+        reached(RaceFailpoint.CHECKPOINT_COPY_BEGUN, self.place.parent.name)
         for _ in range(_LINK_ATTEMPTS_MAX):
             with building(target) as build:
                 if self._has_linked(batch_id, build.place):
@@ -292,6 +293,7 @@ class Checkpoint:
         before = mark_of(self.place)
         for key in self._files_as_of(batch_id):
             self._store.copy(key, target / key)
+            reached(RaceFailpoint.CHECKPOINT_FILE_LINKED, key)
         # A copy's checkpoint may be replaced by its twin's meanwhile: a mixture of two is none.
         if mark_of(self.place) != before:
             raise FileNotFoundError(self.place)

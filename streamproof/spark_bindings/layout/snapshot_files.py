@@ -27,7 +27,7 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
 )
 from streamproof.spark_bindings.storage.builds import building
-from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
+from streamproof.spark_bindings.storage.failpoints import Failpoint, RaceFailpoint, reached
 from streamproof.spark_bindings.storage.json_files import (
     as_written,
     read_json,
@@ -144,8 +144,10 @@ class SnapshotFiles:
             write_json(build.place / "request.json", {"requested_at": _now()})
             for number in range(max(map(int, self.ids()), default=0) + 1, _SNAPSHOTS_MAX + 1):
                 snapshot = SnapshotId(f"{number:06d}")
-                # One that is taken is never empty.
-                if not is_used(snapshot) and build.name(self.place / snapshot):
+                if is_used(snapshot):
+                    continue
+                reached(RaceFailpoint.SNAPSHOT_NUMBERED, snapshot)
+                if build.name(self.place / snapshot):  # one that is taken is never empty
                     reached(Failpoint.REQUEST_WRITTEN, snapshot)
                     return snapshot
         raise OverflowError(f"{self.place} is full: {_SNAPSHOTS_MAX:,} snapshots")
@@ -246,6 +248,7 @@ class SnapshotFiles:
         It outlives the power: commits, checkpoints and states are on the disk before it. Nothing
         happens if another driver has abandoned it.
         """
+        reached(RaceFailpoint.SNAPSHOT_UNSETTLED, snapshot)
         if not self._settle(snapshot, "complete"):
             return
         sync_everything()

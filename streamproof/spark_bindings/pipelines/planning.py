@@ -24,6 +24,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import BatchId
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import describe, holds, spark_schema, spelled
 from streamproof.spark_bindings.storage.trees import make_directory
@@ -159,6 +160,7 @@ def start_query(
     make_directory(checkpoint.parent)  # Spark would make it, and sync no name
     for _ in range(_START_ATTEMPTS_MAX):
         with _explained(query, checkpoint):
+            reached(RaceFailpoint.QUERY_PLANNED, query.name)
             running = writer.start()
         while running.isActive and running.status["message"].startswith("Initializing"):
             time.sleep(_POLL_SECONDS)

@@ -33,6 +33,7 @@ from streamproof.spark_bindings.pipelines.planning import has_watermark, plan_qu
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.store import store_at
 
 _log = logging.getLogger("streamproof.pipelines")
@@ -330,6 +331,7 @@ class Run:
         failed: dict[QueryName, Exception] = {}
         for name, query in list(self._running.items()):
             try:
+                reached(RaceFailpoint.QUERY_STOPPING, name)
                 query.stop()
             except Exception as error:  # noqa: BLE001 - raised below
                 failed[name] = error

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyspark
@@ -48,9 +49,19 @@ def training_options(archive: str) -> str:
     return f"{FIRST_COMPILER} -XX:ArchiveClassesAtExit={archive} {_QUIET}"
 
 
-def class_archive() -> Path | None:
-    """Return the archive of classes, made if it is not there; None if it cannot be made."""
-    java, home = java_home(), spark_home()
+def class_archive(
+    java: Path | None = None,
+    home: Path | None = None,
+    make: Callable[[Path], bool] | None = None,
+) -> Path | None:
+    """Return the archive of classes, made if it is not there; None if it cannot be made.
+
+    Parameters
+    ----------
+    java, home : of Java and of Spark; by default those of a session
+    make : makes an archive, and tells whether it could; by default a session that is started
+    """
+    java, home = java or java_home(), home or spark_home()
     place = f"classes-{_digest(f'{java.resolve()} {home}')}"
     archive = cache_directory() / f"{place}-{_digest(_installed(java, home))}.jsa"
     if archive.is_file():
@@ -59,7 +70,7 @@ def class_archive() -> Path | None:
     with (archive.parent / f"{place}.lock").open("w") as file:
         lock(file)  # copies that start at once wait for the one that makes it
         if not archive.is_file():
-            if not _make(archive):
+            if not (make or _make)(archive):
                 return None
             for older in archive.parent.glob(f"{place}-*.jsa"):
                 if older != archive:

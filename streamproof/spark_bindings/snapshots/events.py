@@ -26,10 +26,11 @@ class EventLog:
     Parameters
     ----------
     place : the file; one with earlier events is beside it once it has become long, and only one
+    bytes_max : how long it becomes
     """
 
-    def __init__(self, place: AnyPlace) -> None:
-        self._place = Place.of(place)
+    def __init__(self, place: AnyPlace, *, bytes_max: int = BYTES_MAX) -> None:
+        self._place, self._bytes_max = Place.of(place), bytes_max
         self._earlier = self._place.beside(f"earlier-{self._place.name}")
 
     def write(self, step: int, events: Sequence[Event]) -> None:
@@ -40,7 +41,7 @@ class EventLog:
         said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}
         line = f"\n{json.dumps(said)}\n"
         with explained(self._place, "The step is not told"):
-            append_line(self._place, line, self._earlier, BYTES_MAX)
+            append_line(self._place, line, self._earlier, self._bytes_max)
 
     def read(self) -> dict[int, list[Event]]:
         """Return the events of each step. Of a repeated step the last run counts; all are equal.

@@ -22,6 +22,7 @@ from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import ChannelName, Position
 from streamproof.spark_bindings.snapshots.participants import Participant
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 
 
 def discarded(
@@ -57,4 +58,6 @@ def discarded(
 
 def _ack(checkpoint: Checkpoint, channel: ChannelName) -> tuple[int, Position]:
     number = incarnation.of_checkpoint(checkpoint)  # first: a newer checkpoint's ack counts later
-    return number, checkpoint.acknowledged(channel)
+    position = checkpoint.acknowledged(channel)
+    reached(RaceFailpoint.COPY_ACKNOWLEDGED, checkpoint.place.parent.name)
+    return number, position

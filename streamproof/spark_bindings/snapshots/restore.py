@@ -53,6 +53,7 @@ from streamproof.spark_bindings.snapshots.cuts import cut_of, require_recorded
 from streamproof.spark_bindings.snapshots.rerun_notes import Restored, note_reruns
 from streamproof.spark_bindings.storage.commit_lines import copy_without_rows
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.json_files import write_json
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
@@ -129,6 +130,7 @@ def restore_snapshot(
             if replayed is Replay.ALL and channel in source.wiring.sources:
                 markers = [until := log.last()]
             _clone_channel(log, until, markers, place / "channels" / channel)
+            reached(RaceFailpoint.CHANNEL_CLONED, channel)
         for process in found.states:
             _link_notes(source.query_place(QueryName(process)), place / "queries" / process)
             copy = source.snapshots.checkpoint(found.id, process)

@@ -28,6 +28,7 @@ from streamproof.spark_bindings.snapshots.flux import discarded
 from streamproof.spark_bindings.snapshots.orphans import remove_orphans
 from streamproof.spark_bindings.snapshots.participants import Participant
 from streamproof.spark_bindings.storage.delta_tables import open_table
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
 from streamproof.spark_bindings.storage.json_files import read_json, write_json
 from streamproof.spark_bindings.storage.store import store_at
@@ -171,9 +172,11 @@ def _remove(
         # Readers look there first. If this is killed, the next vacuum begins at `done` again.
         write_json(note, {"until": until, "done": done})
         _take_out(log, entries, until)
+        reached(RaceFailpoint.ROWS_TAKEN_OUT, channel)
         for file in files:
             store.delete(file)
         sync_names(log.place)
+        reached(RaceFailpoint.ROWS_REMOVED, channel)
         write_json(note, {"until": until, "done": until})
     rows = sum(entry.rows for entry in entries)
     return Vacuumed(channel, max(until, done), len(entries), rows, size)
@@ -197,6 +200,7 @@ def _take_out(log: ChannelLog, entries: list[Entry], until: Position) -> None:
         )
         try:
             with explained(log.place, "No row was removed"):
+                reached(RaceFailpoint.COMMIT_TRIED, log.place.name)
                 table.create_write_transaction(
                     gone, "append", table.schema(), commit_properties=said
                 )

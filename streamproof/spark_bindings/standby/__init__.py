@@ -13,7 +13,6 @@ and `protocols.egress` decide.
 `turn_source`       the streaming source that reads a turn
 `client`            the output channel: what was delivered, and which copy is primary
 `egress`            the machine that delivers outputs, or buffers them
-`failpoints`        where tests kill a copy
 `digest`            whether both copies gave the same rows, and which rows differ
 `determinism`       plans that could not
 `continuation`      whether a copy may go on

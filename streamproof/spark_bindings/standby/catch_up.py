@@ -21,6 +21,7 @@ from streamproof.spark_bindings.processes.heartbeat import BEATS_PER_TIMEOUT, Wa
 from streamproof.spark_bindings.processes.order_log import OrderLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage.builds import hidden_beside
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.trees import move, remove_at_once, sync_below, sync_names
@@ -78,6 +79,7 @@ def catch_up(
         return CaughtUp(taken, is_transferred=False, seconds=0.0)
     survivor.checkpoint.check_readable()
     begun = time.monotonic()
+    reached(RaceFailpoint.CATCH_UP_BEGUN, copy.value)
     # Before a batch is chosen: no vacuum goes on beyond it on account of what this copy had.
     number = incarnation.supersede(own.checkpoint)
     place, recorders = map(hidden_beside, (own.checkpoint.place, own.recorders))
@@ -108,6 +110,7 @@ def _copy_recorders(survivor: CopyDirectory, target: Place) -> BatchId:
     for attempt in range(1, _ATTEMPTS_MAX + 1):
         batch = survivor.checkpoint.last_committed()
         assert batch is not None  # the caller has seen one, and it only goes on
+        reached(RaceFailpoint.SURVIVOR_TURN_CHOSEN, survivor.place.name)
         try:
             RecorderFiles(survivor.recorders, ()).copy_as_of(batch, target)
         except FileNotFoundError:

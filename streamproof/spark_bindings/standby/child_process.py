@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from streamproof.spark_bindings.layout.pairs import ProcessDirectory
@@ -36,24 +36,30 @@ class ChildProcess:
     ----------
     own, command : its directory, and what to run
     suspect_after_seconds : the suspicion timeout, after which its twin takes over
+    clock : gives the seconds by which its silence and its start are measured
 
     Attributes
     ----------
     number : of the process; 0 before it was started
-    starts, started : how often, and when last, by the monotonic clock in seconds
+    starts, started : how often, and when last, by the clock in seconds
     has_run, is_over : it has beaten in this life; its end was seen to
     """
 
     def __init__(
-        self, own: ProcessDirectory, command: Sequence[str], suspect_after_seconds: float
+        self,
+        own: ProcessDirectory,
+        command: Sequence[str],
+        suspect_after_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.own, self._command, self._timeout = own, command, suspect_after_seconds
+        self._clock = clock
         self.number = self.starts = self._starts_in_vain = 0
         self.started = self._not_before = 0.0
         self.has_run = self.is_over = False
         self.is_told_running = self.is_told_in_sync = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._watch = Watch(own.beat, SILENCE_TIMEOUTS_MAX * suspect_after_seconds)
+        self._watch = self._new_watch()
 
     def start(self) -> None:
         """Start it, in a process group of its own: its JVM and workers are to end with it."""
@@ -61,11 +67,14 @@ class ChildProcess:
         self._starts_in_vain += 1
         self.has_run = self.is_over = False
         self.is_told_running = self.is_told_in_sync = False
-        self.started = time.monotonic()
+        self.started = self._clock()
         store_at(self.own.beat).delete()  # a former life's
-        self._watch = Watch(self.own.beat, SILENCE_TIMEOUTS_MAX * self._timeout)
+        self._watch = self._new_watch()
         self._process = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - ours
         self.number = self._process.pid
+
+    def _new_watch(self) -> Watch:
+        return Watch(self.own.beat, SILENCE_TIMEOUTS_MAX * self._timeout, clock=self._clock)
 
     def start_again(self) -> None:
         """Start it, unless it has just ended without having run, and its pause is not over."""
@@ -99,7 +108,7 @@ class ChildProcess:
         return (
             self._watch.has_failed
             if self.has_run
-            else time.monotonic() - self.started > START_SECONDS_MAX
+            else self._clock() - self.started > START_SECONDS_MAX
         )
 
     @property

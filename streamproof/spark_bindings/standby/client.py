@@ -32,9 +32,8 @@ from streamproof.spark_bindings.layout.pairs import (
     Pair,
 )
 from streamproof.spark_bindings.names import BatchId, LaneName, Position, Turn
-from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.storage.delta_tables import open_table
-from streamproof.spark_bindings.storage.failpoints import reached
+from streamproof.spark_bindings.storage.failpoints import PairFailpoint, reached
 
 
 @dataclass(frozen=True, slots=True)

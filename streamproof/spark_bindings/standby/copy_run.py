@@ -52,12 +52,11 @@ from streamproof.spark_bindings.standby.continuation import DeliveredNote, check
 from streamproof.spark_bindings.standby.determinism import check_deterministic
 from streamproof.spark_bindings.standby.digest import check_hashable, with_hash, write_rows
 from streamproof.spark_bindings.standby.egress import CopyEgress
-from streamproof.spark_bindings.standby.failpoints import PairFailpoint
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
 from streamproof.spark_bindings.standby.partitioning import check_key, rows_of
 from streamproof.spark_bindings.standby.throttle import Throttle
 from streamproof.spark_bindings.standby.turn_source import TURN_SOURCE_NAME, TurnSource
-from streamproof.spark_bindings.storage.failpoints import reached
+from streamproof.spark_bindings.storage.failpoints import PairFailpoint, reached
 from streamproof.spark_bindings.storage.state_files import settle
 
 PROTOCOLS = {

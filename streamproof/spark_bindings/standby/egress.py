@@ -28,8 +28,7 @@ from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.standby.client import ChannelClient, Delivery
 from streamproof.spark_bindings.standby.continuation import DeliveredNote
 from streamproof.spark_bindings.standby.digest import NO_ROWS, rows_that_differ
-from streamproof.spark_bindings.standby.failpoints import PairFailpoint
-from streamproof.spark_bindings.storage.failpoints import reached
+from streamproof.spark_bindings.storage.failpoints import PairFailpoint, reached
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
 

@@ -32,6 +32,7 @@ from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 
 
 class MergeOrder:
@@ -140,6 +141,7 @@ class MergeOrder:
         for effect in effects:
             match effect:
                 case SendChoice(place, lane):
+                    reached(RaceFailpoint.TURN_CHOSEN, lane)
                     stands = self._order.settle(Turn(place), Choice(lane, Position(end)))
                     # A leader that was replaced and wakes up may have been faster: its choice
                     # stands, and is as good.

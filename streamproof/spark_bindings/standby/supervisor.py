@@ -59,6 +59,7 @@ class Supervisor:
     command : what to run for each copy
     suspect_after_seconds : the suspicion timeout, after which the twin of a copy takes over
     alone : what to run for the queries without a standby, if there are any; given its log's file
+    clock : gives the seconds by which silences and starts are measured
 
     Raises
     ------
@@ -72,10 +73,11 @@ class Supervisor:
         command: Command,
         suspect_after_seconds: float,
         alone: Callable[[Place], Sequence[str]] = lambda _: (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         require_seconds("Supervisor", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
         directory = PipelineDirectory.open(pipeline.path)
-        self._path, self._timeout = pipeline.path, suspect_after_seconds
+        self._path, self._timeout, self._clock = pipeline.path, suspect_after_seconds, clock
         self._own = ProcessDirectory(directory.place / "supervisor")
         self._copies: dict[tuple[PairName, Copy], ChildProcess] = {}
         self._alone: ChildProcess | None = None
@@ -83,12 +85,14 @@ class Supervisor:
             check_as_declared(directory, query)
             if not query.is_paired:
                 together = ProcessDirectory.alone(directory)
-                self._alone = ChildProcess(together, alone(together.log), suspect_after_seconds)
+                self._alone = ChildProcess(
+                    together, alone(together.log), suspect_after_seconds, clock
+                )
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
                 own = PairDirectory.of(directory, pair).copy(copy)
                 ran = command(pair, copy, own.log)
-                self._copies[pair.name, copy] = ChildProcess(own, ran, suspect_after_seconds)
+                self._copies[pair.name, copy] = ChildProcess(own, ran, suspect_after_seconds, clock)
 
     def __enter__(self) -> Self:
         """Start all processes.
@@ -169,7 +173,7 @@ class Supervisor:
         copy = self._copies[name, part]
         if copy.has_run and not copy.is_told_running:
             copy.is_told_running = True
-            seconds = time.monotonic() - copy.started
+            seconds = self._clock() - copy.started
             _log.info("copy %s of %s runs, after %.0f s", part.value, name, seconds)
         status = self._status(name, part)
         if status.is_in_sync and not copy.is_told_in_sync:

@@ -24,6 +24,7 @@ from streamproof.spark_bindings.errors import FencedDriver, ForeignTable, WrongS
 from streamproof.spark_bindings.names import BatchId
 from streamproof.spark_bindings.storage.commit_lines import commit_actions, require_whole, told_of
 from streamproof.spark_bindings.storage.delta_tables import create_table, is_table, open_table
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
@@ -200,6 +201,7 @@ class OwnedTable:
         if added:
             sync_names(self.place)
         with explained(self.place, "Nothing was committed"):
+            reached(RaceFailpoint.COMMIT_TRIED, self.place.name)
             self._table.create_write_transaction(
                 added,
                 "overwrite" if undone else "append",

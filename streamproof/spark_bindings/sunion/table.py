@@ -33,6 +33,7 @@ from streamproof.spark_bindings.checkpoints.stateful import fixed_plan_of
 from streamproof.spark_bindings.errors import WrongArgument, WrongRows
 from streamproof.spark_bindings.names import BatchId, ChannelName
 from streamproof.spark_bindings.session.session import check_classic
+from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 from streamproof.spark_bindings.storage.state_files import settle
@@ -263,6 +264,7 @@ class TableSink:
         self._late.is_applied(batch)  # which refuses a table that is not what it was
         writer = TableWriter(self._directories, self._table.file_schema, f"rows-{batch}")
         said = read_written(_spark.map_in_arrow(rows, writer, WRITTEN).collect())
+        reached(Failpoint.FILES_WRITTEN, self._table.place.name)
         self._require_whole(said)
         files = [file for file in said if file.path]
         undone = {file.serializer for file in said if file.kind is TupleType.UNDO}

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
     ChannelDamaged,
@@ -21,7 +19,6 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.names import Position, QueryName
-from streamproof.spark_bindings.pipelines import preparation, single_run
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.support.lives import checkpoint, feed, lose, offset, two
 from tests.spark.support.waiting import SECONDS_MAX
@@ -38,60 +35,50 @@ def without(channel: Channel, *positions: int) -> Iterator[None]:
         file.local.write_bytes(content)
 
 
-@pytest.fixture
-def ahead(tmp_path: Path) -> Pipeline:
-    """Return a pipeline whose query has read three commits of a, two of them gone, and no b."""
-    made = two(tmp_path / "p")
+def ahead(path: Path) -> None:
+    """Make a pipeline whose query has read three commits of a, two of them gone, and no b."""
+    made = two(path)
     a, b = made.channel("a"), made.channel("b")
     feed(a, 1, 2, 3)
     feed(b, 10)
     place = PipelineDirectory.open(made.path).query_place(QueryName("q"))
     checkpoint((place / "checkpoint").local, [offset(a, 3), offset(b, 0)])
     lose(a, 2, 3)
-    return two(made.path)
 
 
-@pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
-    """Let a start be refused, once it may; give what tells of it, and what allows it."""
+@pytest.mark.spark
+def test_while_it_starts_it_is_not_behind_and_hides_nothing_of_another_input(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     begun, may = Event(), Event()
 
-    def plan(*_: Any) -> None:
+    def refused(*_: DataFrame) -> DataFrame:
         begun.set()
-        assert may.wait(20)
+        assert may.wait(SECONDS_MAX)
         raise ChannelDamaged("it is refused")
 
-    monkeypatch.setattr(preparation, "check_shared", lambda *_: None)
-    monkeypatch.setattr(single_run.Run, "_plan", plan)
-    monkeypatch.setattr(
-        "streamproof.spark_bindings.pipelines.preparation.check_session", lambda *_: None
-    )
-    yield begun, may
-    may.set()
-
-
-def test_while_it_starts_it_is_not_behind_and_hides_nothing_of_another_input(
-    ahead: Pipeline, refused: tuple[Event, Event]
-) -> None:
-    said: list[Exception] = []
+    ahead(tmp_path / "p")
+    made, said = two(tmp_path / "p", refused), list[Exception]()
 
     def start() -> None:
         try:
-            ahead.start(None)  # type: ignore[arg-type]
+            made.start(spark)
         except ChannelDamaged as error:
             said.append(error)
 
     starting = Thread(target=start)
     starting.start()
-    assert refused[0].wait(20)
-    status = ahead.status()["q"]
-    assert (status.received, status.behind, status.running) == ({"a": 3, "b": 0}, 1, False)
-    with pytest.raises(StillBusy, match=r"after 0.1 s; commits left per query: {'q': 1}"):
-        ahead.await_idle(0.1)
-    refused[1].set()
-    starting.join()
-    assert len(said) == 1
-    for call in (ahead.status, lambda: ahead.await_idle(0.1)):
+    try:
+        assert begun.wait(SECONDS_MAX)
+        status = made.status()["q"]
+        assert (status.received, status.behind, status.running) == ({"a": 3, "b": 0}, 1, False)
+        with pytest.raises(StillBusy, match=r"after 0.1 s; commits left per query: {'q': 1}"):
+            made.await_idle(0.1)
+    finally:
+        may.set()
+        starting.join()
+    assert list(map(str, said)) == ["it is refused"]
+    for call in (made.status, lambda: made.await_idle(0.1)):
         with pytest.raises(NotRunning, match="is not running"):
             call()
 

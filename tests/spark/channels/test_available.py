@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,8 +19,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
-from streamproof.spark_bindings import Pipeline, Query, _spark
-from streamproof.spark_bindings.channels import channel
+from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.source import COMMITS_MAX, ChannelSource
 from streamproof.spark_bindings.names import Position
@@ -83,42 +83,28 @@ def rows_of(stop: int) -> list[int]:
     return [row for row in range(1, stop + 1) if row not in (FIRST_MARKER, LAST_MARKER)]
 
 
-class Asked:
-    """A session that notes with which options a stream is asked for."""
-
-    def __init__(self) -> None:
-        self.options: dict[str, str] = {}
-        self.readStream = self
-
-    def format(self, _: object) -> Asked:
-        return self
-
-    def schema(self, _: object) -> Asked:
-        return self
-
-    def option(self, key: str, value: str) -> Asked:
-        self.options[key] = value
-        return self
-
-    def load(self) -> Asked:
-        return self
-
-
-def reader_of(made: Channel, monkeypatch: pytest.MonkeyPatch) -> Any:
+def reader_of(made: Channel) -> Any:
     """Make the reader that Spark's planner makes of `stream()`, and hand it over as it does."""
-    session: Any = Asked()
-    monkeypatch.setattr(channel, "check_classic", lambda _: None)
-    monkeypatch.setattr(_spark, "register_once", lambda *_: None)
+    session = mock.MagicMock(spec=SparkSession)
+    session._jsparkSession = mock.MagicMock()  # which knows the source already
+    options: dict[str, str] = {}
+
+    def option(key: str, value: str) -> mock.MagicMock:
+        options[key] = value
+        return asked
+
+    asked = session.readStream
+    for call in (asked.format, asked.schema):
+        call.return_value = asked
+    asked.option.side_effect = option
     made.stream(session)
-    found = ChannelSource(session.options).streamReader(spark_schema(made.schema))
+    found = ChannelSource(options).streamReader(spark_schema(made.schema))
     return pickle.loads(pickle.dumps(found))
 
 
-def test_the_reader_of_a_stream_gives_all_that_was_available(
-    long: Channel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reader_of_a_stream_gives_all_that_was_available(long: Channel) -> None:
     """As Spark asks: what is there, once; then for a batch after the other, until none is new."""
-    source = reader_of(long, monkeypatch)
+    source = reader_of(long)
     assert isinstance(source, SupportsTriggerAvailableNow)
     source.prepareForTriggerAvailableNow()
     feed(long, LAST_MARKER + 2)

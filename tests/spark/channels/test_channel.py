@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,6 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from streamproof.spark_bindings import _spark
-from streamproof.spark_bindings.channels import channel as channel_module
 from streamproof.spark_bindings.channels import channel_log
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import (
@@ -26,10 +26,11 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, QueryName, SnapshotId
-from streamproof.spark_bindings.storage.failpoints import Failpoint
+from streamproof.spark_bindings.storage.failpoints import Failpoint, armed
 from streamproof.spark_bindings.storage.parquet_files import write_file
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import spark_schema, stored_schema
+from tests.spark.support.local_frame import LocalFrame
 
 SCHEMA = stored_schema("id long, name string", "channel 'rows'")
 FIRST, SECOND = SnapshotId("000001"), SnapshotId("000002")
@@ -46,26 +47,15 @@ def rows(*ids: int) -> pa.Table:
     return pa.table({"id": list(ids), "name": [str(number) for number in ids]})
 
 
-@pytest.fixture
-def batches(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Let a batch's rows be a table: no executors. Counts how batches were run."""
-    runs = {"written": 0, "dropped": 0}
-
-    def write_partitions(table: pa.Table, write: Any) -> list[Any]:
-        runs["written"] += 1
-        written = write(iter(table.to_batches()))
-        return [] if written is None else [written]
-
-    def run_to_end(table: pa.Table) -> None:
-        runs["dropped"] += 1
-
-    monkeypatch.setattr(_spark, "write_partitions", write_partitions)
-    monkeypatch.setattr(_spark, "run_to_end", run_to_end)
-    return runs
-
-
-def once(channel: Channel, table: Any, batch: int, identity: str = "q") -> None:
-    channel.append_once(table, identity, BatchId(batch))
+def once(
+    channel: Channel,
+    table: pa.Table,
+    batch: int,
+    identity: str = "q",
+    runs: Counter[str] | None = None,
+) -> None:
+    frame: Any = LocalFrame(table, runs)
+    channel.append_once(frame, identity, BatchId(batch))
 
 
 def test_each_append_is_one_position_in_order(tmp_path: Path) -> None:
@@ -132,33 +122,30 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
         make(tmp_path / "rows").require_schema(stored_schema("id string", "channel 'rows'"))
 
 
-def test_a_batch_is_appended_once_but_runs_again(tmp_path: Path, batches: dict[str, int]) -> None:
-    channel = make(tmp_path / "rows", writer="q")
+def test_a_batch_is_appended_once_but_runs_again(tmp_path: Path) -> None:
+    channel, runs = make(tmp_path / "rows", writer="q"), Counter[str]()
     for _ in range(3):
-        once(channel, rows(1, 2), 0)
-    once(channel, rows(3), 1)
+        once(channel, rows(1, 2), 0, runs=runs)
+    once(channel, rows(3), 1, runs=runs)
     assert channel.rows()["id"].to_pylist() == [1, 2, 3]
-    assert batches == {"written": 2, "dropped": 2}
+    assert runs == {"mapped": 2, "dropped": 2}
 
 
-def test_a_batch_without_rows_takes_no_position(tmp_path: Path, batches: dict[str, int]) -> None:
-    channel = make(tmp_path / "rows", writer="q")
-    once(channel, rows(), 0)
+def test_a_batch_without_rows_takes_no_position(tmp_path: Path) -> None:
+    channel, runs = make(tmp_path / "rows", writer="q"), Counter[str]()
+    once(channel, rows(), 0, runs=runs)
     assert channel.log.last() == 0
-    assert batches == {"written": 1, "dropped": 0}
+    assert runs == {"mapped": 1}
 
 
-def test_a_restored_query_is_not_taken_for_the_one_it_came_from(
-    tmp_path: Path, batches: dict[str, int]
-) -> None:
-    channel = make(tmp_path / "rows", writer="q")
-    once(channel, rows(1), 7, identity="old")
-    once(channel, rows(2), 3, identity="new")
+def test_a_restored_query_is_not_taken_for_the_one_it_came_from(tmp_path: Path) -> None:
+    channel, runs = make(tmp_path / "rows", writer="q"), Counter[str]()
+    once(channel, rows(1), 7, identity="old", runs=runs)
+    once(channel, rows(2), 3, identity="new", runs=runs)
     assert channel.rows()["id"].to_pylist() == [1, 2]
-    assert batches["written"] == 2
+    assert runs["mapped"] == 2
 
 
-@pytest.mark.usefixtures("batches")
 def test_an_earlier_batch_than_the_last_is_a_replaced_driver(tmp_path: Path) -> None:
     channel = make(tmp_path / "rows", writer="q")
     once(channel, rows(1), 4)
@@ -167,26 +154,16 @@ def test_an_earlier_batch_than_the_last_is_a_replaced_driver(tmp_path: Path) -> 
     assert channel.rows()["id"].to_pylist() == [1]
 
 
-@pytest.mark.usefixtures("batches")
 @pytest.mark.parametrize(
     ("point", "fenced"), [(Failpoint.FILES_WRITTEN, False), (Failpoint.APPEND_CHECKED, True)]
 )
 def test_a_driver_that_sleeps_while_another_appends_its_batch_appends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: Failpoint, fenced: bool
+    tmp_path: Path, point: Failpoint, fenced: bool
 ) -> None:
     """Before its check it sees that the batch is there; behind it, Delta refuses its commit."""
     frozen, other = (make(tmp_path / "rows", writer="q") for _ in range(2))
-
-    def overtake(reached: Failpoint, _where: str) -> None:
-        if reached is point:
-            monkeypatch.setattr(channel_module, "reached", lambda *_: None)
-            once(other, rows(1), 0)
-
-    monkeypatch.setattr(channel_module, "reached", overtake)
-    if fenced:
-        with pytest.raises(FencedDriver, match="the same batch of it was written"):
-            once(frozen, rows(1), 0)
-    else:
+    refused = pytest.raises(FencedDriver, match="the same batch of it was written")
+    with armed(point, lambda _: once(other, rows(1), 0)), refused if fenced else nullcontext():
         once(frozen, rows(1), 0)
     assert frozen.rows()["id"].to_pylist() == [1]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -27,6 +28,7 @@ from streamproof.spark_bindings.errors import (
     ReusedSequence,
 )
 from streamproof.spark_bindings.names import BatchId, SnapshotId
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from streamproof.spark_bindings.storage.parquet_files import write_file
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.sunion.owned_table import OwnedTable
@@ -51,37 +53,26 @@ def pipeline_at(path: Path | str) -> Pipeline:
     return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
 
 
-def refuse(
-    monkeypatch: pytest.MonkeyPatch, times: int, *, also: Callable[[], object] = lambda: None
-) -> list[int]:
-    """Let Delta refuse a number of commits, as if others had been faster; give how many it was."""
-    refused: list[int] = []
-    commit = DeltaTable.create_write_transaction
+@contextmanager
+def refused(times: int | None = None, *, where: str = "a") -> Iterator[None]:
+    """Let Delta refuse the commits to a table, as if others had been faster; by default, each."""
 
-    def refusing(table: DeltaTable, *arguments: Any, **named: Any) -> None:
-        if len(refused) < times:
-            refused.append(1)
-            also()
-            raise CommitFailedError("Failed to commit transaction: 15")
-        commit(table, *arguments, **named)
+    def overtaken(_: str) -> None:
+        raise CommitFailedError("Failed to commit transaction: 15")
 
-    monkeypatch.setattr(DeltaTable, "create_write_transaction", refusing)
-    monkeypatch.setattr(commits, "_PAUSE_SECONDS", 0.0)
-    return refused
+    with armed(RaceFailpoint.COMMIT_TRIED, overtaken, where=where, times=times):
+        yield
 
 
 def data_files(pipeline: Pipeline) -> int:
     return len(list(pipeline.channel("a").place.local.glob("*.parquet")))
 
 
-def test_an_append_that_others_overtake_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_append_that_others_overtake_is_tried_again(tmp_path: Path) -> None:
     channel = pipeline_at(tmp_path / "p").channel("a")
-    refused = refuse(monkeypatch, 3)
-    assert channel.append(pa.table({"x": [1]})) == 1
-    assert channel.append(pa.table({"x": [2]}), producer="p", sequence=1) == 2
-    assert len(refused) == 3
+    with refused(3):
+        assert channel.append(pa.table({"x": [1]})) == 1
+        assert channel.append(pa.table({"x": [2]}), producer="p", sequence=1) == 2
     assert channel.rows()["x"].to_pylist() == [1, 2]
 
 
@@ -89,66 +80,61 @@ def test_an_append_that_others_overtake_is_tried_again(
 def test_an_append_that_others_always_overtake_says_that_nothing_was_appended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, identity: dict[str, Any]
 ) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     pipeline = pipeline_at(tmp_path / "p")
-    refuse(monkeypatch, 10_000)
-    with pytest.raises(NotAppended, match=r"Nothing was appended, so it may be repeated"):
+    nothing = pytest.raises(NotAppended, match=r"Nothing was appended, so it may be repeated")
+    with refused(), nothing:
         pipeline.channel("a").append(pa.table({"x": [1]}), **identity)
-    monkeypatch.undo()
     assert data_files(pipeline) == 0
     assert pipeline.channel("a").append(pa.table({"x": [1]}), **identity) == 1
 
 
-def test_a_marker_and_a_vacuum_are_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_marker_and_a_vacuum_are_tried_again(tmp_path: Path) -> None:
     pipeline = pipeline_at(tmp_path / "p")
     pipeline.channel("a").append(pa.table({"x": [1]}))
     spark_checkpoint(tmp_path / "p/queries/q/checkpoint", last=0)
-    refused = refuse(monkeypatch, 2)
-    pipeline.channel("a").append_marker_once(SnapshotId("000001"))
-    pipeline.channel("a").append_marker_once(SnapshotId("000001"))
+    with refused(2):
+        pipeline.channel("a").append_marker_once(SnapshotId("000001"))
+        pipeline.channel("a").append_marker_once(SnapshotId("000001"))
     assert pipeline.channel("a").log.find_marker(SnapshotId("000001")) == 2
-    assert len(refused) == 2
-    refuse(monkeypatch, 2)
-    assert vacuum(tmp_path / "p")[0].commits == 1
+    with refused(2):
+        assert vacuum(tmp_path / "p")[0].commits == 1
     assert data_files(pipeline) == 0
 
 
 def test_a_marker_and_a_vacuum_that_others_always_overtake_end_in_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     pipeline = pipeline_at(tmp_path / "p")
     pipeline.channel("a").append(pa.table({"x": [1]}))
     spark_checkpoint(tmp_path / "p/queries/q/checkpoint", last=0)
-    refuse(monkeypatch, 10_000)
-    with pytest.raises(NotAppended):
+    with refused(), pytest.raises(NotAppended):
         pipeline.snapshot()
-    with pytest.raises(NotAppended):
+    with refused(), pytest.raises(NotAppended):
         vacuum(tmp_path / "p")
     assert data_files(pipeline) == 1
 
 
 @pytest.mark.parametrize("first", [1, 2, 3])
-def test_a_producer_in_two_processes_appends_a_number_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
-) -> None:
+def test_a_producer_in_two_processes_appends_a_number_once(tmp_path: Path, first: int) -> None:
     pipeline, other = pipeline_at(tmp_path / "p"), pipeline_at(tmp_path / "p").channel("a")
     there, given = DeltaTable(other.place.local), pa.table({"x": [1]})
 
-    def be_faster() -> None:
+    def be_faster(_: str) -> None:
         file = write_file(other.place, "feed", other.schema, iter(given.to_batches()))
         assert file is not None
         add = commits.add_action(file.path, file.size, file.rows)
         said = commits.CommitProperties(app_transactions=[Transaction("producer:p", first)])
-        action = DeltaTable.create_write_transaction
-        monkeypatch.undo()
         there.create_write_transaction([add], "append", there.schema(), commit_properties=said)
-        monkeypatch.setattr(DeltaTable, "create_write_transaction", action)
+        raise CommitFailedError("Failed to commit transaction: 15")
 
-    refuse(monkeypatch, 1, also=be_faster)
     # A lower number is another row's: ours comes behind it. The same one is ours. Behind a higher
     # one, ours would never be there.
-    with pytest.raises(ReusedSequence) if first == 3 else nullcontext():
+    with (
+        armed(RaceFailpoint.COMMIT_TRIED, be_faster, where="a"),
+        pytest.raises(ReusedSequence) if first == 3 else nullcontext(),
+    ):
         position = pipeline.channel("a").append(given, producer="p", sequence=2)
         assert position == (2 if first == 1 else None)
     assert data_files(pipeline) == (2 if first == 1 else 1)
@@ -181,20 +167,17 @@ def test_a_merged_table_that_others_commit_to_is_tried_again(
     def made(batch: int) -> Made:
         return Made(checkpoint.identity(), BatchId(batch), {})
 
-    refused = refuse(monkeypatch, 3)
-    table.apply(made(0), [file])
-    assert len(refused) == 3
+    with refused(3, where="t"):
+        table.apply(made(0), [file])
     assert DeltaTable(tmp_path / "t").version() == 1
-    refuse(monkeypatch, 10_000)
-    with pytest.raises(NotAppended, match="Nothing was appended"):
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with refused(where="t"), pytest.raises(NotAppended, match="Nothing was appended"):
         table.apply(made(1), [file])
     with pytest.raises(FencedDriver):
         table.apply(made(0), [file])
 
 
-def test_a_pipeline_that_two_processes_make_at_once_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipeline_that_two_processes_make_at_once_is_one(tmp_path: Path) -> None:
     made = []
     threads = [Thread(target=lambda: made.append(pipeline_at(tmp_path / "p"))) for _ in range(8)]
     for thread in threads:

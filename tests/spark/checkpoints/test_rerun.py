@@ -6,6 +6,7 @@ Without Spark but for the last test: its rounds are played here, its sources ask
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,6 @@ from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.provenance import NOTES_KEPT, RERUN_KEPT, BatchNotes, Made
 from streamproof.spark_bindings.checkpoints.rerun import RERUN_FILE, Rerun, write_rerun
 from streamproof.spark_bindings.errors import ReplayedFreely
-from streamproof.spark_bindings.layout import snapshot_files
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState
 from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, QueryName
@@ -158,7 +158,7 @@ def snapshot_of(
     pipeline: Pipeline, ends: Ends, monkeypatch: pytest.MonkeyPatch, *, kept: int = RERUN_KEPT
 ) -> str:
     """Take a snapshot by hand, at (1, 0); then batches end so, in positions."""
-    monkeypatch.setattr(snapshot_files, "sync_everything", lambda: None)
+    monkeypatch.setattr(os, "sync", lambda: None)
     directory = PipelineDirectory.open(pipeline.path)
     name = pipeline.snapshot()
     for query, inputs in directory.wiring.inputs.items():

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.spark_bindings import Pipeline, Query, spark_session
 from streamproof.spark_bindings.errors import QueryFailed
-from streamproof.spark_bindings.names import QueryName
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from tests.spark.support.waiting import SECONDS_MAX
 
 
@@ -77,18 +77,18 @@ def test_a_session_that_has_ended_is_told_and_all_is_stopped(tmp_path: Path) -> 
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_query_that_cannot_be_stopped_keeps_nothing_else(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    pipeline = pipeline_at(tmp_path / "p").start(spark)
-    first, second = (cast("Any", pipeline)._run._running[QueryName(q)] for q in ("q0", "q1"))
-
-    def fail() -> None:
+    def fail(_: str) -> None:
         raise RuntimeError("it does not listen")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(first, "stop", fail)
-        with pytest.raises(QueryFailed, match="'q0' of .* could not be stopped .*not listen"):
-            pipeline.stop()
-    assert not second.isActive
+    pipeline = pipeline_at(tmp_path / "p").start(spark)
+    with (
+        armed(RaceFailpoint.QUERY_STOPPING, fail, where="q0"),
+        pytest.raises(QueryFailed, match="'q0' of .* could not be stopped .*not listen"),
+    ):
+        pipeline.stop()
+    (left,) = spark.streams.active
+    assert str(left.name).startswith("q0.")
     assert not collectors()
-    first.stop()
+    left.stop()

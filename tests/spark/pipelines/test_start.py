@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.protocols import chandy_lamport
@@ -30,6 +29,7 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.session import java
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from tests.spark.support.pipelines import chain, feed
 from tests.stamped import stamp
 
@@ -318,21 +318,22 @@ def test_without_any_java_the_message_says_what_to_install(
 
 
 def test_a_driver_that_starts_a_query_at_the_moment_of_another_is_told(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     """Spark finds the identity of the query, where there was none a moment before."""
     jvm: Any = spark._jvm
 
-    def lost(*_: Any, **more: Any) -> None:
+    def lost(_: str) -> None:
         found = jvm.org.apache.hadoop.fs.FileAlreadyExistsException("metadata")
         errors = jvm.org.apache.spark.sql.errors.QueryExecutionErrors
         told = errors.multiStreamingQueriesUsingPathConcurrentlyError("metadata", found)
         jvm.scala.util.Failure(told).get()
 
     made = one_query(tmp_path / "p", lambda rows: rows)
-    with monkeypatch.context() as patched:
-        patched.setattr(DataStreamWriter, "start", lost)
-        with pytest.raises(FencedDriver, match="another driver made it at the same moment.*End"):
-            made.start(spark)
+    with (
+        armed(RaceFailpoint.QUERY_PLANNED, lost),
+        pytest.raises(FencedDriver, match="another driver made it at the same moment.*End"),
+    ):
+        made.start(spark)
     with made.start(spark):  # nothing of it is left
         pass

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,38 +37,34 @@ def test_classes_come_from_the_archive(tmp_path: Path) -> None:
     assert any("org.apache.spark" in line for line in shared)
 
 
-def other_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let PySpark's jars be files of the test's own; the archives are not made but touched."""
-    jars = tmp_path / "home" / "jars"
-    jars.mkdir(parents=True)
-    for name in ("a.jar", "b.jar"):
-        (jars / name).write_text(name)
-
-    def touch(archive: Path) -> bool:
-        archive.touch()
-        return True
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(class_archive, "spark_home", lambda: tmp_path / "home")
-    monkeypatch.setattr(class_archive, "_make", touch)
-    return jars
-
-
 def test_what_is_installed_anew_has_an_archive_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Java passes an archive over if a jar is not the one that it was made from."""
-    jars = other_installation(tmp_path, monkeypatch)
-    first = class_archive.class_archive()
-    assert first is not None
-    assert class_archive.class_archive() == first
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    java, jars = tmp_path / "java", tmp_path / "home" / "jars"
+    jars.mkdir(parents=True)
+    for name in ("a.jar", "b.jar"):
+        (jars / name).write_text(name)
+
+    def made() -> Path:
+        def touch(archive: Path) -> bool:
+            archive.touch()
+            return True
+
+        found = class_archive.class_archive(java, jars.parent, touch)
+        assert found is not None
+        return found
+
+    first = made()
+    assert made() == first
     os.utime(jars / "a.jar", ns=(1, 1))
-    second = class_archive.class_archive()
-    assert second is not None
+    second = made()
     assert second != first
     assert list(second.parent.glob("*.jsa")) == [second]
-    monkeypatch.setattr(class_archive, "java_build", lambda _: "another build")
-    assert class_archive.class_archive() not in {first, second, None}
+    (java / "lib/server").mkdir(parents=True)
+    (java / "lib/server/classes.jsa").touch()  # another build of Java, in the same place
+    assert made() not in {first, second}
 
 
 def test_the_archive_is_made_once() -> None:
@@ -82,12 +79,15 @@ def test_the_archive_is_made_once() -> None:
 def test_without_an_archive_a_start_is_slower_and_the_user_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise subprocess.CalledProcessError(1, "java", stderr="no room")
+    run = subprocess.run
+
+    def fails(command: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
+        if "-m" in command:
+            raise subprocess.CalledProcessError(1, command, stderr="no room")
+        return run(command, **how)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(subprocess, "run", fails)
-    monkeypatch.setattr(class_archive, "java_home", lambda: tmp_path)
     assert class_archive.java_options() == class_archive.FIRST_COMPILER
     assert "starts are slower: no room" in caplog.text
     assert [path.suffix for path in tmp_path.rglob("classes*")] == [".lock"]

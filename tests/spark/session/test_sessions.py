@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -22,12 +23,13 @@ from streamproof.spark_bindings.errors import (
     WrongWiring,
 )
 from streamproof.spark_bindings.names import ChannelName
-from streamproof.spark_bindings.pipelines import preparation, single_run
 from streamproof.spark_bindings.session import shared_files
 from streamproof.spark_bindings.session.session import check_session
 from streamproof.spark_bindings.session.shared_files import check_shared
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
+from tests.spark.support.waiting import SECONDS_MAX
 
 CHANNELS = {"a": "x long", "b": "x long", "c": "x long"}
 
@@ -131,40 +133,18 @@ def test_nothing_is_probed_on_one_machine(tmp_path: Path, master: str) -> None:
     assert there.tasks == 0
 
 
-class Running:
-    """A query that Spark runs."""
-
-    isActive = True  # noqa: N815 - Spark's name
-
-    def stop(self) -> None:
-        return
-
-    def exception(self) -> None:
-        return
-
-
 @pytest.fixture
-def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Event, Event]]:
-    """Let queries start without Spark, the first one once it may; give what tells and allows it."""
+def slow_start() -> Iterator[tuple[Event, Event]]:
+    """Let the first query start once it may; return what tells that it is about to, and allows."""
     begun, may = Event(), Event()
 
-    def start(*_: Any, **__: Any) -> Running:
+    def wait(_: str) -> None:
         begun.set()
-        assert may.wait(20)
-        return Running()
+        assert may.wait(SECONDS_MAX)
 
-    monkeypatch.setattr(single_run, "start_query", start)
-    monkeypatch.setattr(single_run.Run, "_plan", lambda *_: None)
-    monkeypatch.setattr(preparation, "check_shared", lambda *_: None)
-    monkeypatch.setattr(single_run, "has_watermark", lambda *_: False)
-    monkeypatch.setattr(single_run, "check_goes_on", lambda *_: None)
-    monkeypatch.setattr(single_run._spark, "why_gone", lambda _: "")
-    monkeypatch.setattr(single_run.QueryProcess, "check_output", lambda *_: None)
-    monkeypatch.setattr(
-        "streamproof.spark_bindings.pipelines.preparation.check_session", lambda *_: None
-    )
-    yield begun, may
-    may.set()
+    with armed(RaceFailpoint.QUERY_PLANNED, wait, where="q"):
+        yield begun, may
+        may.set()
 
 
 def two_queries(path: Path) -> Pipeline:
@@ -175,30 +155,34 @@ def two_queries(path: Path) -> Pipeline:
     return Pipeline(path, channels=CHANNELS, queries=queries)
 
 
-def test_status_during_start(tmp_path: Path, slow_start: tuple[Event, Event]) -> None:
+@pytest.mark.spark
+def test_status_during_start(
+    spark: SparkSession, tmp_path: Path, slow_start: tuple[Event, Event]
+) -> None:
     begun, may = slow_start
     pipeline = two_queries(tmp_path / "p")
     pipeline.channel("a").append(pa.table({"x": [1]}))
     with pytest.raises(NotRunning, match="Call start"):
         pipeline.status()
-    starting = Thread(target=pipeline.start, args=(None,))
+    starting = Thread(target=pipeline.start, args=(spark,))
     starting.start()
-    assert begun.wait(20)
+    assert begun.wait(SECONDS_MAX)
     told = pipeline.status()
     assert {name: (each.running, each.behind) for name, each in told.items()} == {
         "q": (False, 1),
         "r": (False, 1),
     }
     with pytest.raises(NotRunning, match="running already"):
-        pipeline.start(None)  # type: ignore[arg-type]
+        pipeline.start(spark)
     may.set()
-    starting.join(20)
+    starting.join(SECONDS_MAX)
     assert all(each.running for each in pipeline.status().values())
     pipeline.stop()
 
 
+@pytest.mark.spark
 def test_a_pipeline_that_is_stopped_while_it_starts_runs_nothing(
-    tmp_path: Path, slow_start: tuple[Event, Event]
+    spark: SparkSession, tmp_path: Path, slow_start: tuple[Event, Event]
 ) -> None:
     begun, may = slow_start
     pipeline = two_queries(tmp_path / "p")
@@ -206,16 +190,16 @@ def test_a_pipeline_that_is_stopped_while_it_starts_runs_nothing(
 
     def start() -> None:
         try:
-            pipeline.start(None)  # type: ignore[arg-type]
+            pipeline.start(spark)
         except NotRunning as error:
             said.append(error)
 
     starting = Thread(target=start)
     starting.start()
-    assert begun.wait(20)
+    assert begun.wait(SECONDS_MAX)
     pipeline.stop()
     may.set()
-    starting.join(20)
+    starting.join(SECONDS_MAX)
     assert "was stopped while it started" in str(said[0])
     with pytest.raises(NotRunning):
         pipeline.status()
@@ -262,16 +246,27 @@ def test_a_second_session_in_one_jvm_works(spark: SparkSession, tmp_path: Path) 
     assert rows.columns == ["x"]
 
 
+class BlindSession:
+    """A session whose executors are elsewhere: what the driver has written is not there."""
+
+    def __init__(self, spark: SparkSession, place: Path) -> None:
+        self._spark, self._place = spark, place
+
+    @property
+    def sparkContext(self) -> SparkContext:
+        for file in self._place.iterdir():
+            file.unlink()
+        return self._spark.sparkContext
+
+
 @pytest.mark.spark
 @pytest.mark.slow
-def test_executors_are_probed_in_a_job(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_executors_are_probed_in_a_job(spark: SparkSession, tmp_path: Path) -> None:
     shared_files._probe(spark, Place.of(tmp_path))
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(shared_files, "_write", lambda *_: None)  # in the driver alone
+    blind: Any = BlindSession(spark, tmp_path)
     with pytest.raises(UnsuitableSession, match="do not see what the driver writes"):
-        shared_files._probe(spark, Place.of(tmp_path))
+        shared_files._probe(blind, Place.of(tmp_path))
 
 
 def test_ctrl_c_stays_what_it_was_and_cancels_no_jobs(spark: SparkSession) -> None:

@@ -20,13 +20,13 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
-    BatchId,
     Position,
     SnapshotId,
 )
 from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage import json_files
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
 from tests.spark.support.handmade import ONE, A, B, Q, batch, names, spark_checkpoint, write
@@ -123,13 +123,12 @@ def test_ids_rise_and_are_never_shared(tmp_path: Path) -> None:
     assert names(tmp_path / "snapshots") == {f"{name}/request.json" for name in one.ids()}
 
 
-def test_an_id_that_another_process_took_meanwhile_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = SnapshotFiles(tmp_path / "snapshots")
-    files.request()
-    monkeypatch.setattr(files, "ids", list)
-    assert files.request() == "000002"
+def test_an_id_that_another_process_took_meanwhile_is_passed_over(tmp_path: Path) -> None:
+    files, others = (SnapshotFiles(tmp_path / "snapshots") for _ in range(2))
+    taken: list[str] = []
+    with armed(RaceFailpoint.SNAPSHOT_NUMBERED, lambda _: taken.append(others.request())):
+        assert files.request() == "000002"
+    assert taken == ["000001"]
 
 
 def test_a_recorded_state_is_written_once_and_a_different_one_is_refused(tmp_path: Path) -> None:
@@ -179,19 +178,18 @@ def test_a_purged_batch_is_reported_and_nothing_is_left_half(tmp_path: Path) -> 
     assert sorted(part.name for part in tmp_path.iterdir()) == ["ck"]
 
 
-def test_a_file_that_is_deleted_while_it_is_linked_is_looked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_deleted_while_it_is_linked_is_looked_for_again(tmp_path: Path) -> None:
     checkpoint = spark_checkpoint(tmp_path / "ck", last=5)
-    listed = checkpoint._files_as_of
+    older = "state/0/0/1_f-0.changelog"  # which Spark does not need: there is a whole state behind
 
-    def with_a_ghost(number: BatchId) -> Any:
-        monkeypatch.setattr(checkpoint, "_files_as_of", listed)
-        return iter(["metadata", "state/0/0/gone.zip"])
+    def purge(_: str) -> None:
+        (tmp_path / "ck" / older).unlink()
 
-    monkeypatch.setattr(checkpoint, "_files_as_of", with_a_ghost)
-    checkpoint.copy_as_of(batch(3), Place.of(tmp_path / "copy"))
+    first = "state/0/0/.1_f-0.changelog.crc"  # of the directory that has been listed
+    with armed(RaceFailpoint.CHECKPOINT_FILE_LINKED, purge, where=first):
+        checkpoint.copy_as_of(batch(3), Place.of(tmp_path / "copy"))
     assert (tmp_path / "copy/state/0/0/2_f-1.zip").exists()
+    assert not (tmp_path / "copy" / older).exists()
 
 
 def test_a_restored_checkpoint_has_a_life_of_its_own(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,9 +21,8 @@ from streamproof.spark_bindings.errors import ChannelDamaged, VacuumedRows
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import LaneName, Position, ProcessName, SnapshotId
-from streamproof.spark_bindings.snapshots import vacuum as vacuuming
-from streamproof.spark_bindings.storage.json_files import read_json, write_json
-from streamproof.spark_bindings.storage.place import Place
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
+from streamproof.spark_bindings.storage.json_files import read_json
 from tests.spark.standby.support.copies import await_in_step, pair_run, send
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint, write
 from tests.spark.support.retained import complete, left, pair_at, snapshot_by_hand
@@ -187,34 +185,20 @@ class KilledError(BaseException):
     """What a kill is to a test."""
 
 
-def die(*_: object, **__: object) -> None:
+def die(_: str) -> None:
     raise KilledError
 
 
-def die_at_the_end(path: Path, value: dict[str, int]) -> None:
-    if path.name == RETENTION_FILE and value["done"] > 0:
-        raise KilledError
-    write_json(Place.of(path), value)
-
-
 @pytest.mark.parametrize(
-    ("place", "call", "killed"),
-    [
-        (DeltaTable, "create_write_transaction", die),
-        (Path, "unlink", die),
-        (vacuuming, "write_json", die_at_the_end),
-    ],
-    ids=["commit", "removal", "end"],
+    "point",
+    [RaceFailpoint.COMMIT_TRIED, RaceFailpoint.ROWS_TAKEN_OUT, RaceFailpoint.ROWS_REMOVED],
+    ids=lambda point: point.value,
 )
-def test_a_vacuum_that_is_killed_is_done_again(
-    tmp_path: Path, place: object, call: str, killed: Callable[..., None]
-) -> None:
+def test_a_vacuum_that_is_killed_is_done_again(tmp_path: Path, point: RaceFailpoint) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
     note = pipeline.channel("a").place / RETENTION_FILE
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, call, killed)
-        with pytest.raises(KilledError):
-            vacuum(pipeline.path)
+    with armed(point, die, where="a"), pytest.raises(KilledError):
+        vacuum(pipeline.path)
     assert read_json(note) == {"until": 3, "done": 0}
     seen = DeltaTable(note.parent.local).to_pyarrow_table()["x"].to_pylist()
     assert sorted(seen)[-3:] == [4, 5, 6]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -11,9 +11,7 @@ import pytest
 
 from streamproof.certified.record import DIRECTORY_VARIABLE
 from streamproof.spark_bindings import remove_snapshot, vacuum
-from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.channels.source import ChannelReader
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import (
     AbandonedSnapshot,
     CopyRuns,
@@ -21,15 +19,12 @@ from streamproof.spark_bindings.errors import (
     UnverifiedProtocol,
     VacuumedRows,
 )
-from streamproof.spark_bindings.layout import incarnation
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles, SnapshotStatus
-from streamproof.spark_bindings.names import BatchId, ChannelName, Position, ProcessName, Turn
+from streamproof.spark_bindings.names import ChannelName, Position, ProcessName, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
-from streamproof.spark_bindings.snapshots import restore
-from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.standby.catch_up import CaughtUp, catch_up
-from streamproof.spark_bindings.storage.parquet_files import read_file
+from streamproof.spark_bindings.storage.failpoints import Failpoint, RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import ONE, spark_checkpoint
 from tests.spark.support.retained import complete, left, pair_at, pipeline_at, snapshot_by_hand
@@ -48,15 +43,9 @@ def replace(path: Path, copy: Copy = Copy.B) -> CaughtUp:
     return catch_up(PairDirectory(Place.of(path / "queries/q")), copy, path / "channels/b", 0.05)
 
 
-def go_on_while_copied(monkeypatch: pytest.MonkeyPatch, twin: Path, last: int) -> None:
-    """Let a twin go on while its state is copied."""
-    copy_as_of = Checkpoint.copy_as_of
-
-    def during(checkpoint: Checkpoint, batch_id: BatchId, target: Place) -> None:
-        copy_as_of(checkpoint, batch_id, target)
-        spark_checkpoint(twin, last=last)
-
-    monkeypatch.setattr(Checkpoint, "copy_as_of", during)
+def go_on(twin: Path, last: int) -> Callable[[str], object]:
+    """Return what lets a twin go on."""
+    return lambda _: spark_checkpoint(twin, last=last)
 
 
 def check_that_only_the_older_state_counts(path: Path, lost: Copy) -> None:
@@ -68,57 +57,50 @@ def check_that_only_the_older_state_counts(path: Path, lost: Copy) -> None:
 
 @pytest.mark.parametrize("lost", Copy)
 def test_a_copy_that_is_given_an_older_state_acknowledges_nothing_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: Copy
+    tmp_path: Path, lost: Copy
 ) -> None:
     taken = (6, 2) if lost is Copy.A else (2, 6)
     path = pair_at(tmp_path / "p", *taken).path
     lose_order(path, 8)
-    go_on_while_copied(monkeypatch, path / f"queries/q/{lost.twin.value}/checkpoint", last=4)
-    sign = incarnation.sign
 
-    def asked(place: Place, number: int) -> None:
+    def meanwhile(copied: str) -> None:
+        spark_checkpoint(path / f"queries/q/{copied}/checkpoint", last=4)
         assert vacuum(path)[0].until == 0
-        sign(place, number)
 
-    monkeypatch.setattr(incarnation, "sign", asked)
-    assert replace(path, lost).is_transferred
+    with armed(Failpoint.CHECKPOINT_LINKED, meanwhile, where=lost.twin.value):
+        assert replace(path, lost).is_transferred
     check_that_only_the_older_state_counts(path, lost)
 
 
 def test_what_a_copy_has_answered_does_not_count_if_it_is_replaced_before_its_twin_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     path = pair_at(tmp_path / "p", 6, 2).path
     lose_order(path, 8)
-    go_on_while_copied(monkeypatch, path / "queries/q/B/checkpoint", last=4)
-    received = Checkpoint.received
 
-    def late(checkpoint: Checkpoint, batch_id: BatchId) -> Mapping[ChannelName, Position]:
-        answer = received(checkpoint, batch_id)
-        if checkpoint.place.parent.name == "A":
-            monkeypatch.setattr(Checkpoint, "received", received)
-            assert replace(path, Copy.A).is_transferred
-        return answer
+    def be_replaced(_: str) -> None:
+        assert replace(path, Copy.A).is_transferred
 
-    monkeypatch.setattr(Checkpoint, "received", late)
-    assert vacuum(path)[0].until == 0
+    with (
+        armed(RaceFailpoint.COPY_ACKNOWLEDGED, be_replaced, where="A"),
+        armed(Failpoint.CHECKPOINT_LINKED, go_on(path / "queries/q/B/checkpoint", 4)),
+    ):
+        assert vacuum(path)[0].until == 0
     check_that_only_the_older_state_counts(path, Copy.A)
 
 
 def test_a_copy_begins_behind_what_was_discarded_just_before_it_was_to_be_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     path = pair_at(tmp_path / "p", 2, 6).path
     lose_order(path, 8)
-    supersede = incarnation.supersede
 
-    def late(checkpoint: Checkpoint) -> int:
+    def acknowledge(_: str) -> None:
         spark_checkpoint(path / "queries/q/A/checkpoint", last=4)
         assert vacuum(path)[0].until == 5
-        return supersede(checkpoint)
 
-    monkeypatch.setattr(incarnation, "supersede", late)
-    assert replace(path) == CaughtUp(Turn(5), is_transferred=True, seconds=ANY)
+    with armed(RaceFailpoint.CATCH_UP_BEGUN, acknowledge):
+        assert replace(path) == CaughtUp(Turn(5), is_transferred=True, seconds=ANY)
 
 
 def test_a_transfer_that_failed_acknowledges_again_once_the_copy_goes_on(tmp_path: Path) -> None:
@@ -137,19 +119,16 @@ def test_a_transfer_that_failed_acknowledges_again_once_the_copy_goes_on(tmp_pat
     assert vacuum(pipeline.path)[0].until == 3
 
 
-def test_of_two_vacuums_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_vacuums_one_is_refused(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-    take_out = vacuuming._take_out
 
-    def during(*arguments: object) -> None:
+    def vacuum_again(_: str) -> None:
         with pytest.raises(CopyRuns, match=r"vacuum of .*p is run by process \d+"):
             vacuum(pipeline.path)
         assert vacuum(pipeline.path, dry_run=True)[0].until == 3
-        take_out(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(vacuuming, "_take_out", during)
-    assert vacuum(pipeline.path)[0].commits == 3
-    monkeypatch.undo()
+    with armed(RaceFailpoint.COMMIT_TRIED, vacuum_again, where="a"):
+        assert vacuum(pipeline.path)[0].commits == 3
     assert vacuum(pipeline.path)[0].commits == 0
 
 
@@ -167,65 +146,41 @@ def test_a_query_that_begins_anew_is_told_that_its_rows_were_vacuumed(tmp_path: 
     assert [row for rows in reader.read(part) for row in rows["x"].to_pylist()] == [4, 5, 6]
 
 
-def test_rows_that_go_while_they_are_read_were_vacuumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_go_while_they_are_read_were_vacuumed(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
-
-    def late(place: Place, columns: list[str]) -> object:
-        vacuum(pipeline.path)
-        return read_file(place, columns)
-
-    monkeypatch.setattr("streamproof.spark_bindings.channels.channel_log.read_file", late)
-    with pytest.raises(VacuumedRows, match="up to position 3"):
+    with (
+        armed(RaceFailpoint.ROWS_FOUND, lambda _: vacuum(pipeline.path), where="a"),
+        pytest.raises(VacuumedRows, match="up to position 3"),
+    ):
         pipeline.channel("a").rows()
 
 
-def test_a_snapshot_that_is_removed_is_not_restored_at_any_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snapshot_that_is_removed_is_not_restored_at_any_moment(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
     complete(pipeline)
-
-    def late(log: ChannelLog, *arguments: object) -> None:
-        if log.place.name == "b":
-            remove_snapshot(pipeline.path, ONE)
-
-    monkeypatch.setattr(restore, "_clone_channel", late)
-    with pytest.raises(AbandonedSnapshot, match="it was removed"):
+    with (
+        armed(
+            RaceFailpoint.CHANNEL_CLONED, lambda _: remove_snapshot(pipeline.path, ONE), where="b"
+        ),
+        pytest.raises(AbandonedSnapshot, match="it was removed"),
+    ):
         pipeline.restore(ONE, into=tmp_path / "r")
     assert [place.name for place in tmp_path.iterdir()] == ["p"]
 
 
-def test_a_snapshot_that_is_removed_is_never_completed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snapshot_that_is_removed_is_never_completed(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
-    whole = SnapshotFiles.complete
-
-    def late(files: SnapshotFiles, *arguments: object, **more: object) -> None:
-        remove_snapshot(pipeline.path, ONE)
-        whole(files, *arguments, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(SnapshotFiles, "complete", late)
-    complete(pipeline)
+    with armed(RaceFailpoint.SNAPSHOT_UNSETTLED, lambda _: remove_snapshot(pipeline.path, ONE)):
+        complete(pipeline)
     (found,) = pipeline.snapshots()
     assert (found.status, found.reason) == (SnapshotStatus.ABANDONED, "it was removed")
     assert (found.completed_at, found.channels) == (None, ())
 
 
-def test_a_snapshot_is_removed_while_its_checkpoints_are_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snapshot_is_removed_while_its_checkpoints_are_copied(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
-    link = Checkpoint._link
-
-    def late(checkpoint: Checkpoint, batch_id: BatchId, target: Place) -> None:
-        link(checkpoint, batch_id, target)
-        remove_snapshot(pipeline.path, ONE)
-
-    monkeypatch.setattr(Checkpoint, "_link", late)
-    assert not collector_of(pipeline).collect()
+    with armed(Failpoint.CHECKPOINT_LINKED, lambda _: remove_snapshot(pipeline.path, ONE)):
+        assert not collector_of(pipeline).collect()
     assert (
         not SnapshotFiles(pipeline.path / "snapshots")
         .checkpoint(ONE, ProcessName("q"))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from streamproof import disk
 from streamproof.spark_bindings import (
     Pipeline,
     Query,
@@ -21,22 +20,19 @@ from streamproof.spark_bindings import (
     take_snapshot,
     vacuum,
 )
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import DamagedFile, PurgedCheckpoint, QueryFailed
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, check_as_declared
 from streamproof.spark_bindings.names import (
-    BatchId,
     ChannelName,
     LaneName,
     Position,
-    SnapshotId,
     Turn,
 )
-from streamproof.spark_bindings.snapshots.chandy_lamport import FeedProcess
-from streamproof.spark_bindings.snapshots.collector import Collector, CollectorThread
+from streamproof.spark_bindings.snapshots.collector import CollectorThread
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.standby.catch_up import catch_up
+from streamproof.spark_bindings.storage.failpoints import Failpoint, RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.synced_commits import commit_file
 from tests.spark.standby.support.pair_snapshots import client_of, output, parted, record
@@ -48,20 +44,18 @@ from tests.spark.support.waiting import await_that
 B = ChannelName("b")
 
 
-def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_not_taken(tmp_path: Path) -> None:
     own = spark_checkpoint(tmp_path / "A/checkpoint", last=5)
-    walk = os.walk
 
-    def replaced(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-        if not (tmp_path / "gone").exists():
-            own.place.local.rename(tmp_path / "gone")
-            spark_checkpoint(own.place.local, first=8, last=9)
-        return walk(path)
+    def replaced(_: str) -> None:
+        own.place.local.rename(tmp_path / "gone")
+        spark_checkpoint(own.place.local, first=8, last=9)
 
-    monkeypatch.setattr(os, "walk", replaced)
-    with pytest.raises(PurgedCheckpoint):
+    # What Spark has logged is linked, and the state is listed next.
+    with (
+        armed(RaceFailpoint.CHECKPOINT_FILE_LINKED, replaced, where="commits/.5.crc"),
+        pytest.raises(PurgedCheckpoint),
+    ):
         own.copy_as_of(batch(5), Place.of(tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
 
@@ -75,7 +69,7 @@ def test_what_a_snapshot_speaks_of_is_on_the_disk_before_it_is_complete(
         place = tmp_path / "p" / "snapshots" / "000001"
         synced.append(sorted(path.name for path in place.iterdir()))
 
-    monkeypatch.setattr(disk.os, "sync", sync)
+    monkeypatch.setattr(os, "sync", sync)
     complete(snapshot_by_hand(tmp_path / "p"))
     assert len(synced) == 1
     assert {"states", "channels", "checkpoints"} <= {*synced[0]}
@@ -100,60 +94,47 @@ def test_a_snapshot_is_restored_though_the_power_has_cut_what_was_fed_later(
     assert rows["x"].to_pylist() == [3, 4, 5, 6]
 
 
-def test_a_collector_that_was_frozen_leaves_a_complete_snapshot_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_collector_that_was_frozen_leaves_a_complete_snapshot_whole(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
-    link = Checkpoint._link
 
-    def frozen(self: Checkpoint, number: BatchId, target: Place) -> None:
-        monkeypatch.setattr(Checkpoint, "_link", link)
+    def overtaken(_: str) -> None:
         complete(pipeline)  # by another process
         for kind in ("offsets", "commits"):
-            (self.place / kind / "1").local.unlink()  # a hundred batches later
-        link(self, number, target)
+            (pipeline.path / f"queries/q/checkpoint/{kind}/1").unlink()  # a hundred batches later
 
-    monkeypatch.setattr(Checkpoint, "_link", frozen)
-    collector_of(pipeline).collect()
+    with armed(RaceFailpoint.CHECKPOINT_COPY_BEGUN, overtaken):
+        collector_of(pipeline).collect()
     assert pipeline.snapshots()[0].status is SnapshotStatus.COMPLETE
     pipeline.restore(ONE, into=tmp_path / "r")
 
 
-def test_what_one_driver_has_abandoned_another_does_not_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_one_driver_has_abandoned_another_does_not_complete(tmp_path: Path) -> None:
     pipeline = snapshot_by_hand(tmp_path / "p")
     files = PipelineDirectory.open(pipeline.path).snapshots
-    markers = Collector._markers
 
-    def abandoned(self: Collector, snapshot: SnapshotId) -> object:
-        files.abandon(snapshot, "by another driver")
-        return markers(self, snapshot)
+    def abandoned(_: str) -> None:
+        files.abandon(ONE, "by another driver")
 
-    monkeypatch.setattr(Collector, "_markers", abandoned)
-    complete(pipeline)
+    with armed(RaceFailpoint.SNAPSHOT_UNSETTLED, abandoned):
+        complete(pipeline)
     assert pipeline.snapshots()[0].status is SnapshotStatus.ABANDONED
 
 
-def test_a_snapshot_that_was_begun_at_one_source_is_begun_at_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(self: FeedProcess, snapshot: SnapshotId) -> None:
-        if self.name == "feed.b":
-            raise KeyboardInterrupt
-        initiate(self, snapshot)
+def test_a_snapshot_that_was_begun_at_one_source_is_begun_at_the_others(tmp_path: Path) -> None:
+    def killed(_: str) -> None:
+        raise KeyboardInterrupt
 
-    initiate = FeedProcess.initiate
     query = Query("q", inputs=("a", "b"), output="c", plan=lambda a, _: a)
 
     def half_begun(name: str) -> Pipeline:
         pipeline = Pipeline(
             tmp_path / name, channels=dict.fromkeys("abc", "x long"), queries=[query]
         )
-        with monkeypatch.context() as patch:
-            patch.setattr(FeedProcess, "initiate", killed)
-            with pytest.raises(KeyboardInterrupt):
-                take_snapshot(pipeline.path)
+        with (
+            armed(Failpoint.FEED_RECORDERS_WRITTEN, killed, where="feed.a"),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            take_snapshot(pipeline.path)
         return pipeline
 
     ends: list[Callable[[Pipeline], object]] = [
@@ -162,6 +143,7 @@ def test_a_snapshot_that_was_begun_at_one_source_is_begun_at_the_others(
     ]
     for name, end in zip("pr", ends, strict=True):
         pipeline = half_begun(name)
+        assert pipeline.channel("a").log.find_marker(ONE) == 1
         assert pipeline.channel("b").log.find_marker(ONE) is None
         end(pipeline)
         assert pipeline.channel("b").log.find_marker(ONE) == 1
@@ -197,7 +179,7 @@ def test_after_an_error_a_collector_tries_again(tmp_path: Path) -> None:
 
 
 def test_recorders_that_the_survivor_has_removed_meanwhile_are_of_a_newer_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     pipeline = parted(tmp_path / "p")
     name = pipeline.snapshot()
@@ -207,15 +189,12 @@ def test_recorders_that_the_survivor_has_removed_meanwhile_are_of_a_newer_batch(
         two.deliver(output(rows, turn, turn), Turn(turn if turn > 1 else 0), 1)
     assert record(pipeline, "r", B, 3) == [name]
     pair = PairDirectory(Place.of(tmp_path / "p/queries/r"))
-    copied = RecorderFiles.copy_as_of
 
-    def late(self: RecorderFiles, step: BatchId, target: Place) -> None:
-        monkeypatch.setattr(RecorderFiles, "copy_as_of", copied)
+    def go_on(_: str) -> None:
         record(pipeline, "r", B, 3, *range(4, 14))
-        copied(self, step, target)
 
-    monkeypatch.setattr(RecorderFiles, "copy_as_of", late)
-    begun = catch_up(pair, Copy.B, pipeline.channel("c").place, 0.1)
+    with armed(RaceFailpoint.SURVIVOR_TURN_CHOSEN, go_on, where="A"):
+        begun = catch_up(pair, Copy.B, pipeline.channel("c").place, 0.1)
     assert begun.taken == 11
     lanes = (LaneName("b.0"), LaneName("b.1"))
     mine = RecorderFiles(pair.copy(Copy.B).recorders, lanes).before(batch(11))

@@ -27,6 +27,7 @@ from streamproof.spark_bindings.errors import (
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import SnapshotId
 from streamproof.spark_bindings.snapshots.events import EventLog
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from tests.spark.support.fed import complete_snapshot, feed, pipeline_at, taken
 from tests.spark.support.handmade import spark_checkpoint, write
 
@@ -123,17 +124,19 @@ def test_no_commit_is_taken_away_while_a_writer_is_under_way(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("call", ["write_json", "_remove_old_checkpoints"])
-def test_a_compaction_that_is_killed_is_done_again(tmp_path: Path, call: str) -> None:
-    def die(*_: object) -> None:
+@pytest.mark.parametrize(
+    "point",
+    [RaceFailpoint.LOG_INDEXED, RaceFailpoint.COMMITS_REMOVED],
+    ids=lambda point: point.value,
+)
+def test_a_compaction_that_is_killed_is_done_again(tmp_path: Path, point: RaceFailpoint) -> None:
+    def die(_: str) -> None:
         raise KeyboardInterrupt
 
     pipeline = pipeline_at(tmp_path / "p", fed=20)
     taken(pipeline, 15)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compaction, call, die)
-        with pytest.raises(KeyboardInterrupt):
-            vacuum(pipeline.path)
+    with armed(point, die, where="a"), pytest.raises(KeyboardInterrupt):
+        vacuum(pipeline.path)
     assert pipeline_at(tmp_path / "p").channel("a").rows(after=15).num_rows == 5
     vacuum(pipeline.path)
     assert json_files(pipeline)[:2] == [0, 15]
@@ -272,11 +275,8 @@ def test_what_is_said_of_outside_readers_is_checked(
         assert ran.exit_code == ExitCode.WRONG_USE, ran.output
 
 
-def test_the_events_of_a_process_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("streamproof.spark_bindings.snapshots.events.BYTES_MAX", 2_000)
-    log = EventLog(tmp_path / "events.jsonl")
+def test_the_events_of_a_process_are_bounded(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl", bytes_max=2_000)
     for step in range(1_000):
         log.write(step, [{"event": "on_messages", "count": step}])
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 6_000

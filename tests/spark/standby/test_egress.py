@@ -18,7 +18,7 @@ from streamproof.spark_bindings.layout.pairs import INCARNATION_KEY, Copy, Pair
 from streamproof.spark_bindings.names import Turn
 from streamproof.spark_bindings.standby.client import ChannelClient
 from streamproof.spark_bindings.standby.egress import CopyEgress
-from streamproof.spark_bindings.standby.failpoints import PairFailpoint
+from streamproof.spark_bindings.storage.failpoints import PairFailpoint
 from tests.spark.standby.support import giver
 from tests.spark.standby.support.giver import (
     PAIR,

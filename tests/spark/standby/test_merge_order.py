@@ -15,6 +15,7 @@ from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.standby.merge_order import MergeOrder
 from streamproof.spark_bindings.standby.turn_source import TurnReader
+from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.schema import stored_schema
 
@@ -104,17 +105,17 @@ def test_of_two_that_believe_to_lead_the_second_takes_the_choice_of_the_first(
     assert second.next == 2
 
 
-def test_a_choice_that_comes_between_looking_and_writing_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_choice_that_comes_between_looking_and_writing_stands(tmp_path: Path) -> None:
     append(tmp_path, LEFT, 2)
     part, order = leader(tmp_path), OrderLog(tmp_path / "order")
     append(tmp_path, RIGHT, 1)
-    order.settle(Turn(1), Choice(RIGHT, Position(1)))
-    monkeypatch.setattr(OrderLog, "choice", lambda *_: None)
-    found = Choice(RIGHT, Position(1))
-    monkeypatch.setattr(OrderLog, "settle", lambda *_: found)
-    assert part.choose()
+
+    def be_faster(lane: str) -> None:
+        assert lane == LEFT
+        order.settle(Turn(1), Choice(RIGHT, Position(1)))
+
+    with armed(RaceFailpoint.TURN_CHOSEN, be_faster):
+        assert part.choose()
     take(part, 1, 0, 1)
 
 

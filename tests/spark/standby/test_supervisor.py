@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,6 @@ from streamproof.spark_bindings.layout.pairs import (
     pairs_of,
 )
 from streamproof.spark_bindings.layout.process_lock import holder, locked
-from streamproof.spark_bindings.processes.heartbeat import Watch
 from streamproof.spark_bindings.processes.process_status import ProcessStatus
 from streamproof.spark_bindings.standby import child_process
 from streamproof.spark_bindings.standby.supervisor import Supervisor
@@ -49,7 +47,12 @@ def runs(copy: Copy) -> tuple[int, int]:
 
 
 @contextmanager
-def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[Supervised]:
+def supervised(
+    path: Path,
+    ends: Ends = runs,
+    partitions: int = 1,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Supervised]:
     pipeline = copies.pair(path, partitions)
 
     def command(pair: Pair, copy: Copy, log: Place) -> list[str]:
@@ -59,7 +62,7 @@ def supervised(path: Path, ends: Ends = runs, partitions: int = 1) -> Iterator[S
         program = [sys.executable, "-m", "tests.spark.standby.support.fake_copy"]
         return [*program, str(beat), str(code), str(beats)]
 
-    supervisor = Supervisor(pipeline, command, BOUND)
+    supervisor = Supervisor(pipeline, command, BOUND, clock=clock)
     running = Supervised(supervisor)
     try:
         yield running
@@ -136,12 +139,9 @@ def test_a_frozen_copy_is_ended_and_started_again(tmp_path: Path) -> None:
         await_pair(running, starts=(1, 2))
 
 
-def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(tmp_path: Path) -> None:
     # It is told because they have ended, and not because they are silent: no time passes.
-    monkeypatch.setattr(child_process, "Watch", partial(Watch, clock=lambda: 0.0))
-    with supervised(tmp_path / "p") as running:
+    with supervised(tmp_path / "p", clock=lambda: 0.0) as running:
         await_pair(running)
         for copy in Copy:
             kill(copy_of(running, copy), signal.SIGSTOP)  # so that it sees none of them end first
@@ -197,14 +197,14 @@ def test_the_second_failure_before_the_first_copy_caught_up_is_one_of_both(tmp_p
         assert "copy A has not caught up yet" in str(running.failure)
 
 
-def test_a_copy_that_hangs_in_its_start_is_started_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with supervised(tmp_path / "p") as running:
+def test_a_copy_that_hangs_in_its_start_is_started_again(tmp_path: Path) -> None:
+    passed = 0.0
+    with supervised(tmp_path / "p", clock=lambda: time.monotonic() + passed) as running:
         await_pair(running)
-        monkeypatch.setattr(child_process, "START_SECONDS_MAX", BOUND)
         (tmp_path / "p/queries/totals/A" / fake_copy.NEVER).touch()
         kill(copy_of(running, Copy.A))
+        await_that(lambda: copy_of(running, Copy.A).starts == 2, "a new copy")
+        passed = child_process.START_SECONDS_MAX
         await_that(lambda: copy_of(running, Copy.A).starts == 3, "another new copy")
         assert copy_of(running, Copy.B).is_beating
         assert running.failure is None

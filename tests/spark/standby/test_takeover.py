@@ -20,7 +20,7 @@ from streamproof.spark_bindings import Pipeline, Query, Standby
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Position
 from streamproof.spark_bindings.standby.copy_run import run_copy
-from streamproof.spark_bindings.standby.failpoints import PairFailpoint
+from streamproof.spark_bindings.storage.failpoints import PairFailpoint
 from tests.spark.standby.support import copies
 from tests.spark.standby.support.copies import await_in_step, await_primary, pair_run
 from tests.spark.support.waiting import SECONDS_MAX, await_that

@@ -224,14 +224,14 @@ def test_what_is_removed_at_once_was_renamed_first(
 ) -> None:
     store.put("old/a", b"1")
     moved: list[str] = []
-    move = disk.move
+    rename = Path.rename
 
-    def watched(source: Path, target: Path) -> None:
+    def watched(source: Path, target: Path) -> Path:
         assert (source / "a").exists()
         moved.append(target.name)
-        move(source, target)
+        return rename(source, target)
 
-    monkeypatch.setattr(disk, "move", watched)
+    monkeypatch.setattr(Path, "rename", watched)
     remove_at_once(store.place / "old", store.place / ".gone")
     assert moved == [".gone"]
     assert store.list() == []

@@ -18,6 +18,7 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongRows,
 )
+from streamproof.spark_bindings.storage.failpoints import Failpoint, RaceFailpoint, armed
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.sunion import reconcile, stable_only, sunion
 from streamproof.spark_bindings.sunion.table import TableSink
@@ -72,42 +73,36 @@ def test_an_undo_concerns_its_own_serializer(spark: SparkSession, tmp_path: Path
 
 
 def test_a_driver_that_was_replaced_in_a_batch_is_refused(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     table = Table(spark, tmp_path)
     frozen = table.sink
-    kind = type(table.frame([]))
-    collect = kind.collect
 
-    def overtaken(rows: DataFrame) -> object:
-        found = collect(rows)
-        monkeypatch.undo()
+    def overtaken(_: str) -> None:
         table.sink = table.open()
         table.apply(0, (1, "INSERTION", 0))
-        return found
 
     table.log("offsets", 0)
-    monkeypatch.setattr(kind, "collect", overtaken)
-    with pytest.raises(FencedDriver, match="the same batch of it was written"):
+    with (
+        armed(Failpoint.FILES_WRITTEN, overtaken, where="table"),
+        pytest.raises(FencedDriver, match="the same batch of it was written"),
+    ):
         frozen.on_batch(table.frame([(1, "INSERTION", 0)]), 0)
     assert table.rows() == [(1, "INSERTION", 0)]
 
 
 def test_files_that_were_rewritten_meanwhile_are_revoked_too(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     table = Table(spark, tmp_path)
     table.apply(0, (1, "TENTATIVE", 0))
     table.apply(1, (2, "TENTATIVE", 0))
-    commit = DeltaTable.create_write_transaction
 
-    def overtaken(*arguments: object, **named: object) -> None:
-        monkeypatch.undo()
+    def rewritten(_: str) -> None:
         assert DeltaTable(tmp_path / "table").optimize.compact()["numFilesRemoved"] == 2
-        commit(*arguments, **named)
 
-    monkeypatch.setattr(DeltaTable, "create_write_transaction", overtaken)
-    table.apply(2, (None, "UNDO", 0), (1, "INSERTION", 0), (None, "BOUNDARY", 1))
+    with armed(RaceFailpoint.COMMIT_TRIED, rewritten, where="table"):
+        table.apply(2, (None, "UNDO", 0), (1, "INSERTION", 0), (None, "BOUNDARY", 1))
     assert table.rows() == [(1, "INSERTION", 0)]
 
 

@@ -26,6 +26,7 @@ from tests.spark.support.drawn_streams import cuts, streams
 from tests.spark.support.merging import (
     SCHEMA,
     SETTINGS,
+    Blobs,
     Replica,
     Row,
     kinds,
@@ -99,10 +100,17 @@ def test_a_second_row_in_the_place_of_a_stable_one_is_late():
     assert kinds(said) == ["LATE"]
 
 
-def test_rows_that_rise_along_their_stream_open_no_blob(monkeypatch):
+class ClosedBlobs(Blobs):
+    """A store from which nothing may be read."""
+
+    def get(self, bucket: int, number: int) -> bytes:  # type: ignore[override]
+        pytest.fail(f"blob {number} of bucket {bucket} was opened")
+
+
+def test_rows_that_rise_along_their_stream_open_no_blob():
     replica = Replica()
     replica.batch(jfk=rows_of(range(9)))
-    monkeypatch.setattr(replica.blobs, "get", lambda *_: pytest.fail("a blob was opened"))
+    replica.blobs = ClosedBlobs(replica.blobs)
     replica.batch(jfk=rows_of([8, 4, 9, 6], 9), ewr=rows_of([8, 4]))
 
 

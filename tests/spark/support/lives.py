@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,12 @@ def one(path: Path, **more: int) -> Pipeline:
     return Pipeline(path, channels={"a": "x long", "b": "x long"}, queries=[query])
 
 
-def two(path: Path) -> Pipeline:
+def two(path: Path, plan: Callable[..., Any] = lambda a, b: a.union(b)) -> Pipeline:
     """A query that reads two channels; nothing runs it."""
     return Pipeline(
         path,
         channels={"a": "x long", "b": "x long", "c": "x long"},
-        queries=[Query("q", ("a", "b"), "c", plan=lambda a, b: a.union(b))],
+        queries=[Query("q", ("a", "b"), "c", plan=plan)],
     )
 
 
