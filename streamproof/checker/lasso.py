@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from streamproof.checker.disturbed import Watch, watch_of
 from streamproof.checker.properties import judge
 from streamproof.lang import Disabled
 from streamproof.lang.model import PROMISES, Call, Fairness, Model, Role, promised
@@ -93,16 +94,21 @@ def promise_names(model: Model[Any]) -> tuple[str, ...]:
 
 def promises_of(model: Model[Any]) -> tuple[Promise, ...]:
     """List a model's promises."""
+    watch = watch_of(model) if promise_names(model) else None
     return tuple(
-        Promise(call, _asker(model, call, role), role is Role.EVENTUALLY)
+        Promise(call, _asker(model, call, role, watch), role is Role.EVENTUALLY)
         for role in PROMISES
         for method in model.methods(role)
         for call in model.calls(method)
     )
 
 
-def _asker(model: Model[Any], call: Call, role: Role) -> Callable[[Any], tuple[bool, bool]]:
+def _asker(
+    model: Model[Any], call: Call, role: Role, watch: Watch | None
+) -> Callable[[Any], tuple[bool, bool]]:
     method = getattr(model, call.name)
+    if watch is not None:
+        method = watch.over(call.name, method)
 
     def is_kept(state: Any) -> tuple[bool, bool]:
         return True, judge(call, method(state, *call.arguments)) is None

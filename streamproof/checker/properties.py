@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from streamproof.checker.declared import find_wrong_state
+from streamproof.checker.disturbed import watch_of
 from streamproof.checker.orders import in_any_order, truth_of
 from streamproof.lang import StreamproofError, WrongDefinition
 from streamproof.lang.model import Call, Model, Role
@@ -154,8 +155,12 @@ def checks_of(model: Model[Any], role: Role) -> tuple[Check[Any], ...]:
     """List the properties of a role; one that calls `implies` tells whose premises it asks for."""
     sites, has_sort = premise_sites(type(model)), find_wrong_state(model) is not None
     found: list[Check[Any]] = []
-    for method in model.methods(role):
+    methods = model.methods(role)
+    watch = watch_of(model) if methods else None
+    for method in methods:
         ask = getattr(model, method.name)
+        if watch is not None:
+            ask = watch.over(method.name, ask)
         if not has_sort:  # so that states may hold sets
             ask = in_any_order(method.name, ask, truth_of)
         if own := sites.get(method.name):

@@ -13,10 +13,11 @@ from itertools import islice
 from typing import Any
 
 from streamproof.checker.declared import FindWrong, find_wrong_state
+from streamproof.checker.disturbed import changed_in_place, require_visible
 from streamproof.checker.forms import difference, form_of
 from streamproof.checker.lasso import promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
-from streamproof.checker.states import UnfitState, acts_in_any_order, changed_in_place, look_at
+from streamproof.checker.states import UnfitState, acts_in_any_order, look_at
 from streamproof.lang import Disabled, WrongDefinition
 from streamproof.lang.computed import kept_otherwise
 from streamproof.lang.impure import ImpureModel, require_pure
@@ -51,6 +52,7 @@ def check_purity(model: Model[Any], *, states: int = STATES_SAMPLED) -> None:
         pass
     require_unchanged(model, before)
     require_pure(type(model))
+    require_visible(model)
 
 
 def require_unchanged(model: Model[Any], before: Surroundings) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from streamproof.checker.declared import FindWrong, find_wrong_state
+from streamproof.checker.disturbed import changed_in_place, undisturbed_actions
 from streamproof.checker.forms import difference, unfit
 from streamproof.checker.orders import in_any_order
 from streamproof.lang import StreamproofError
-from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model
 from streamproof.models.kit.trace import show
 
@@ -71,14 +71,6 @@ class States(Generic[S]):
             raise changed_in_place(state)
 
 
-def changed_in_place(state: Any) -> ImpureModel:
-    """Return the error of a state that changed after it was found."""
-    return ImpureModel(
-        f"a state was changed in place, and is {show(state)} now: what it was before is lost to "
-        "the search. Let each action give a new state, as by dataclasses.replace"
-    )
-
-
 def look_at(state: Any, wrong: FindWrong | None) -> None:
     """Refuse a state that no search should meet; `wrong` finds what is not of its declared sort.
 
@@ -102,9 +94,10 @@ def look_at(state: Any, wrong: FindWrong | None) -> None:
 
 def acts_in_any_order(model: Model[Any]) -> list[tuple[Call, Callable[..., Any]]]:
     """List the ground actions of a model, asked in each order of sets where states may hold any."""
+    actions = undisturbed_actions(model)
     if find_wrong_state(model) is not None:
-        return list(model.ground_actions)
-    return [(call, in_any_order(str(call), act)) for call, act in model.ground_actions]
+        return actions
+    return [(call, in_any_order(str(call), act)) for call, act in actions]
 
 
 def _of(told: str) -> str:

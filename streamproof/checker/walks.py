@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from streamproof.checker.counterexample import BrokenModel, LeftRange
+from streamproof.checker.disturbed import undisturbed_actions
 from streamproof.checker.exploration import INTERRUPTED, Path
 from streamproof.checker.progress import Meter
 from streamproof.checker.properties import STUCK, Broken, Properties
@@ -171,9 +172,8 @@ class Walker(Generic[S]):
         self.model, self.seed = model, seed
         self.properties: Properties[S] = Properties.of(model)
         self.outside = find_outside(model)
-        self.actions = [
-            (number, act, call.arguments) for number, (call, act) in enumerate(model.ground_actions)
-        ]
+        actions = enumerate(undisturbed_actions(model))
+        self.actions = [(number, act, call.arguments) for number, (call, act) in actions]
         self.tally = Tally([0] * len(self.actions), [0] * len(self.actions))
         self.starts: list[tuple[int, S]] = []
         self.broken: tuple[Broken, ...] = ()

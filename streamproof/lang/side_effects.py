@@ -113,15 +113,15 @@ class _Function:
                         yield from _bound(target, value)
                 case ast.NamedExpr(target, value) | ast.AnnAssign(target, value=value):
                     yield from _bound(target, value)
-                case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target):
+                case (
+                    ast.For(target)
+                    | ast.comprehension(target)
+                    | ast.withitem(_, ast.expr() as target)
+                ):
                     yield from _bound(target, None)
-                case ast.withitem(_, target) if target is not None:
-                    yield from _bound(target, None)
-                case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+                case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)) | ast.FunctionDef(name):
                     yield name, None
-                case ast.ExceptHandler(_, str(name)):
-                    yield name, None
-                case ast.FunctionDef(name) | ast.ClassDef(name):
+                case ast.ExceptHandler(_, str(name)) | ast.ClassDef(name):
                     yield name, None
                 case ast.Import(names) | ast.ImportFrom(names=names):
                     yield from ((alias.asname or alias.name, None) for alias in names)

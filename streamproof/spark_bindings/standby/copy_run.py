@@ -179,8 +179,7 @@ class CopyRun:
         self._begun = begun.taken
         self._order = OrderLog(place.pair.order)
         client = ChannelClient(self._output, pair, copy, place.pipeline.id)
-        note = DeliveredNote(place.own.delivered, self._output.log)
-        note.check()
+        (note := DeliveredNote(place.own.delivered, self._output.log)).check()
         check_goes_on(place.pipeline.place, pair.query, place.pair.place, frame, self._checkpoint)
         check_turns(client.life, self._checkpoint, self._order, self._output.log)
         settle(self._checkpoint.place)
@@ -206,9 +205,8 @@ class CopyRun:
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
         self._running = self._start(frame)
-        self._watch = Watch(
-            place.pair.copy(copy.twin).beat, suspect_after_seconds, cold_timeouts=COLD_TIMEOUTS
-        )
+        twin = place.pair.copy(copy.twin)
+        self._watch = Watch(twin.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)
         self._next_beat = time.monotonic()
         self._throttle = Throttle()
 

@@ -85,9 +85,8 @@ class Supervisor:
             check_as_declared(directory, query)
             if not query.is_paired:
                 together = ProcessDirectory.alone(directory)
-                self._alone = ChildProcess(
-                    together, alone(together.log), suspect_after_seconds, clock
-                )
+                ran = alone(together.log)
+                self._alone = ChildProcess(together, ran, suspect_after_seconds, clock)
                 continue
             for pair, copy in itertools.product(pairs_of(query), Copy):
                 own = PairDirectory.of(directory, pair).copy(copy)

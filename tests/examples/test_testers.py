@@ -1,4 +1,4 @@
-"""The example of a store: the mistake is found as its page shows, and nothing where there is none."""
+"""The examples for testers: each mistake is found as the page shows, and nothing without it."""
 
 from __future__ import annotations
 
