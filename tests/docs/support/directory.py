@@ -89,4 +89,5 @@ class Directory:
             others = [other.text for other in self._files if other is not fence]
             used = [fence.file in command for command in self._commands]
             used += [f"from {fence.file.removesuffix('.py')} import" in other for other in others]
-            assert any(used), f"nothing runs or imports {fence.file}"
+            is_read = fence.file.endswith(".ini")  # by pytest
+            assert any(used) or is_read, f"nothing runs or imports {fence.file}"

@@ -22,7 +22,7 @@ FENCE = re.compile(
     r"^(?:<!-- *(?P<note>[^\n]*?) *-->\n+)?```(?P<language>\w*) *\n(?P<text>.*?)^```",
     re.DOTALL | re.MULTILINE,
 )
-FILE = re.compile(r"[\w/]+\.py")
+FILE = re.compile(r"[\w/]+\.(py|ini)")
 
 
 @dataclass(frozen=True)
