@@ -8,7 +8,7 @@ import sys
 from tests.docs.support.pages import ROOT
 
 
-def tested(example: str, *arguments: str) -> str:
+def pytest_of(example: str, *arguments: str) -> str:
     """Run pytest on an example, and return what it prints."""
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
     command += ["--hypothesis-seed=0", f"examples/{example}", *arguments]
