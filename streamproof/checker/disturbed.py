@@ -115,8 +115,20 @@ def undisturbed_actions(model: Model[Any]) -> list[tuple[Call, Ask]]:
 
 def watch_of(model: Model[Any]) -> Watch | None:
     """Return a watch over a model's methods; None if none can have a side effect."""
-    may_change = may_have_side_effects(type(model)) or bool(hidden_in(model))
+    may_change = may_have_side_effects(type(model)) or bool(_hidden_in(model))
     return Watch(model) if may_change else None
+
+
+def _hidden_in(model: Model[Any]) -> tuple[Any, ...]:
+    """List what may change by any call, once for the model that was asked about last."""
+    if not _known or _known[0] is not model:
+        _known[:] = [model, hidden_in(model)]
+    hidden: tuple[Any, ...] = _known[1]
+    return hidden
+
+
+_known: list[Any] = []
+"""A model, and what was found of it."""
 
 
 def require_visible(model: Model[Any]) -> None:
@@ -126,7 +138,7 @@ def require_visible(model: Model[Any]) -> None:
     ------
     ImpureModel : if they use one
     """
-    for value in hidden_in(model):
+    for value in _hidden_in(model):
         if cannot_be_seen(value):
             raise ImpureModel(
                 f"the methods of {type(model).__name__} use {value!r}, and nothing tells what it "

@@ -15,7 +15,7 @@ from typing import Any
 from streamproof.checker.declared import FindWrong, find_wrong_state
 from streamproof.checker.disturbed import changed_in_place, require_visible
 from streamproof.checker.forms import difference, form_of
-from streamproof.checker.lasso import promises_of
+from streamproof.checker.lasso import Promise, promises_of
 from streamproof.checker.orders import in_any_order, other_orders, truth_of
 from streamproof.checker.states import UnfitState, acts_in_any_order, look_at
 from streamproof.lang import Disabled, WrongDefinition
@@ -83,13 +83,14 @@ def _sample(model: Model[Any], states: int) -> None:
     for other in others:
         _alike("@init", starts, list(islice(other.initial_states(), states)))
     in_orders = acts_in_any_order(model) if wrong is None else []
+    promises = promises_of(model)
     found = dict.fromkeys(starts)
     waiting = list(found)
     states = min(states, max(2, CALLS_SAMPLED // max(1, len(model.ground_actions))))
     for state in islice(waiting, states):  # which grows meanwhile
         look_at(state, wrong)
         before = form_of(state)
-        _ask_properties(model, others, state)
+        _ask_properties(model, others, state, promises)
         for target in _targets(model, others, state, in_orders):
             if len(found) < states and target not in found:
                 found[target] = None
@@ -106,8 +107,10 @@ def _starts(model: Model[Any], states: int, wrong: FindWrong | None) -> list[Any
     return found
 
 
-def _ask_properties(model: Model[Any], others: list[Any], state: Any) -> None:
-    for promise in promises_of(model):
+def _ask_properties(
+    model: Model[Any], others: list[Any], state: Any, promises: tuple[Promise, ...]
+) -> None:
+    for promise in promises:
         ask = in_any_order(str(promise.call), promise.ask, truth_of)
         _twice(str(promise.call), functools.partial(ask, state))
     for role in (Role.ALWAYS, Role.SOMETIMES, Role.FINAL):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from streamproof.checker.properties import Properties
 from streamproof.lang import StreamproofError
 from streamproof.lang.model import Call, Model
 from streamproof.models.kit.trace import changes, fields_of, show
@@ -64,24 +63,18 @@ class Follower:
 
     Parameters
     ----------
-    model : the oracle
+    oracle : the model
     size : as the user gave it, for the code of a failure
     fit : the adapter's class
-    properties : whether the model's own properties are asked on the way
     """
 
-    def __init__(
-        self, model: Model[Any], size: Size, fit: Fitted, *, properties: bool = True
-    ) -> None:
-        asked: Properties[Any] | None = Properties.of(model) if properties else None
-        self.model, self.size, self.fit = model, size, fit
-        self.oracle: Oracle[Any] = Oracle(model, fit.adapter.unseen, asked)
-        self.calls = {str(call): call for call, _ in model.ground_actions}
-        self.starts = tuple(model.initial_states())
+    def __init__(self, oracle: Oracle[Any], size: Size, fit: Fitted) -> None:
+        self.oracle, self.size, self.fit = oracle, size, fit
+        self.model, self.calls, self.starts = oracle.model, oracle.calls, oracle.starts
         self.start = 0
         self.told: list[Told] = []
         self.adapter: Adapter | None = None
-        self.possible: Possible[Any] = self.oracle.begin(self.starts)
+        self.possible: Possible[Any] = oracle.begin(self.starts)
 
     def begin(self, start: int) -> None:
         """Make the system, in the initial state of an index if the adapter can choose it.
@@ -246,7 +239,8 @@ def replay(  # noqa: PLR0913 - all that can be asked, by name
     WrongAdapter : if the adapter does not fit the model
     """
     built = sized(model, size)
-    follower = Follower(built, size, fitted(built, adapter), properties=properties)
+    fit = fitted(built, adapter)
+    follower = Follower(Oracle(built, adapter.unseen, properties), size, fit)
     known = follower.calls
     for text in run:
         if text not in known:

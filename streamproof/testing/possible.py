@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NoReturn, TypeVar
 
-from streamproof.checker.properties import Broken, Properties
+from streamproof.checker.properties import Broken, judge
 from streamproof.lang import StreamproofError
-from streamproof.lang.model import Call, Model, Move
+from streamproof.lang.model import Call, Model, Move, Role
 from streamproof.models.kit.verdict import CLAIMS
 
 S = TypeVar("S")
@@ -33,12 +33,34 @@ class Oracle(Generic[S]):
     Attributes
     ----------
     unseen : names of actions that a system takes by itself
-    properties : what is asked of each state and step on the way; None asks nothing
+    is_asked : whether the model's own properties are asked of each state and step on the way
     """
 
     model: Model[S]
     unseen: tuple[str, ...] = ()
-    properties: Properties[S] | None = None
+    is_asked: bool = True
+
+    @cached_property
+    def starts(self) -> tuple[S, ...]:
+        """The initial states."""
+        return tuple(self.model.initial_states())
+
+    @cached_property
+    def calls(self) -> dict[str, Call]:
+        """The actions with their arguments, by their text."""
+        return {str(call): call for call, _ in self.model.ground_actions}
+
+    @cached_property
+    def _always(self) -> list[Call]:
+        return self._asked_in(Role.ALWAYS)
+
+    @cached_property
+    def _every_step(self) -> list[Call]:
+        return self._asked_in(Role.EVERY_STEP)
+
+    def _asked_in(self, role: Role) -> list[Call]:
+        methods = self.model.methods(role) if self.is_asked else ()
+        return [call for method in methods for call in self.model.calls(method)]
 
     def begin(self, states: Iterable[S]) -> Possible[S]:
         """Begin in one of some initial states.
@@ -82,13 +104,18 @@ class Oracle(Generic[S]):
         if move.target is None:
             self._refuse(Broken(CLAIMS, move.broken_claim or ""), f"in {move.call}")
         self._ask(move.target, f"after {move.call}")
-        if self.properties and move.target != state:
-            for broken in self.properties.broken_by(state, move.target):
-                self._refuse(broken, f"by {move.call}")
+        if move.target != state:
+            for call in self._every_step:
+                self._judge(call, f"by {move.call}", state, move.target)
         return move.target
 
     def _ask(self, state: S, where: str) -> None:
-        for broken in self.properties.broken_in(state) if self.properties else ():
+        for call in self._always:
+            self._judge(call, where, state)
+
+    def _judge(self, call: Call, where: str, *states: S) -> None:
+        answer = getattr(self.model, call.name)(*states, *call.arguments)
+        if answer is not True and (broken := judge(call, answer)):
             self._refuse(broken, where)
 
     def _refuse(self, broken: Broken, where: str) -> NoReturn:

@@ -13,6 +13,7 @@ from streamproof.lang.model import Model
 from streamproof.testing.adapter import Adapter, Fitted, fitted
 from streamproof.testing.assertions import Size, sized
 from streamproof.testing.follow import Follower, Unexplained
+from streamproof.testing.possible import Oracle
 from streamproof.testing.shorten import shortened
 
 
@@ -33,14 +34,13 @@ def _calls(draw: st.DrawFn, machine: ModelMachine) -> str:
 class ModelMachine(RuleBasedStateMachine):
     """A system that is asked for the actions of a model; made by `state_machine`."""
 
-    model: ClassVar[Model[Any]]
+    oracle: ClassVar[Oracle[Any]]
     size: ClassVar[Size]
     fit: ClassVar[Fitted]
-    properties: ClassVar[bool]
 
     def __init__(self) -> None:
         super().__init__()
-        self.follower = Follower(self.model, self.size, self.fit, properties=self.properties)
+        self.follower = Follower(self.oracle, self.size, self.fit)
 
     @initialize(start=st.runner().flatmap(lambda machine: st.integers(0, machine.start_max)))
     def begin(self, start: int) -> None:
@@ -62,7 +62,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def _failure_of(self, run: Sequence[str]) -> Unexplained | None:
         """Have another system take a run, and return its failure; None if there is none."""
-        other = Follower(self.model, self.size, self.fit, properties=self.properties)
+        other = Follower(self.oracle, self.size, self.fit)
         try:
             other.begin(self.follower.start)
             for call in run:
@@ -145,5 +145,6 @@ def state_machine(
     """
     built = sized(model, size)
     fit = fitted(built, adapter)
-    body = {"model": built, "size": size, "fit": fit, "properties": properties}
+    oracle: Oracle[Any] = Oracle(built, adapter.unseen, properties)
+    body = {"oracle": oracle, "size": size, "fit": fit}
     return type(f"{type(built).__name__}Machine", (ModelMachine,), body)
