@@ -44,7 +44,8 @@ _FIXED_NAMES = frozenset(
         "staticmethod", "classmethod", "NotImplementedType", "ellipsis", "GenericAlias", "TypeVar",
         "itemgetter", "attrgetter", "methodcaller", "partial", "Decimal", "slice", "method", "date",
         "datetime", "time", "timedelta", "timezone", "ZoneInfo", "ParamSpec", "SimpleNamespace",
-        "BaseException", "Exception", "cell", "module", "RLock", "dict_keys", "dict_values", "dict_items",
+        "BaseException", "Exception", "cell", "module", "dict_keys", "dict_values", "dict_items",
+        "RLock",
     )
 )  # fmt: skip
 """Names of such classes of C code, and of those whose content their attributes or copies tell."""
