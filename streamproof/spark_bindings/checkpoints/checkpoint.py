@@ -256,6 +256,7 @@ class Checkpoint:
         ------
         PurgedCheckpoint : if Spark has deleted files of this batch
         LostFiles : if state that the batch has written is not there
+        DamagedFile : if a link leads to no file
         """
         if store_at(target).has():
             return
@@ -317,6 +318,15 @@ class Checkpoint:
             yield from (key for key in self._store.walk(folder) if _belongs(key, batch_id))
 
     def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
+        newest = self.last_planned()
+        if newest is None or newest < batch_id:  # Spark deletes old ones alone
+            return PurgedCheckpoint(
+                f"checkpoint {self.place} has no batch {batch_id}, but "
+                f"{'none' if newest is None else f'batches up to {newest}'}: another directory was "
+                "put in its place while the query ran, or its newest batches were removed. What "
+                "the batch would write belongs to the one that was there. End this driver, and "
+                "open the pipeline that is there now: Pipeline(path, ...)"
+            )
         return PurgedCheckpoint(
             f"checkpoint {self.place} no longer has batch {batch_id}. Spark keeps the last "
             "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is "
