@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from streamproof.spark_bindings.errors import first_line
 
+_FIELDS_MAX = "spark.sql.debug.maxToStringFields"
 _WRITTEN = pa.schema(
     [("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("digest", pa.string())]
 )
@@ -296,6 +299,22 @@ def told_of_source(leaf: Any) -> tuple[str, dict[str, str], str] | None:
     return None
 
 
+def digest_of(spark: SparkSession, leaf: Any) -> str:
+    """Count the rows of a leaf of a plan, and digest them in any order."""
+    assert spark.sparkContext._jvm is not None
+    classic = spark.sparkContext._jvm.org.apache.spark.sql.classic
+    rows = DataFrame(classic.Dataset.ofRows(_java_session(spark), leaf), spark)
+    rows = rows.toDF(*(f"column{number}" for number in range(len(rows.columns))))
+    # Spark has no hash of maps.
+    each = [
+        F.to_json(F.struct(name)) if "map<" in kind or "variant" in kind else F.col(name)
+        for name, kind in rows.dtypes
+    ]
+    digest = F.sum(F.xxhash64(*each).cast("decimal(20, 0)")) if each else F.lit(None)
+    count, total = rows.agg(F.count("*"), digest).collect()[0]
+    return f"rows {count}, digest {int(total or 0) % 2**64:x}"
+
+
 def qualified_path(spark: SparkSession, path: str) -> str:
     """Return a path as Spark's file system has it: absolute, and with its scheme."""
     context = spark.sparkContext
@@ -313,13 +332,31 @@ def register_once(spark: SparkSession, source: type[Any]) -> None:
     session = _java_session(spark)
     if session.sessionState().dataSourceManager().dataSourceExists(source.name()):
         return
-    # Spark looks into the active session whether it is there, and a second one is not active.
+    with _active(spark):  # Spark looks into the active session whether it is there
+        spark.dataSource.register(source)
+
+
+@contextmanager
+def written_out(spark: SparkSession) -> Iterator[None]:
+    """Let Spark write expressions in full, which it else cuts off behind 25 arguments."""
+    before = spark.conf.get(_FIELDS_MAX)
+    with _active(spark):
+        spark.conf.set(_FIELDS_MAX, str(2**31 - 1))
+        try:
+            yield
+        finally:
+            spark.conf.set(_FIELDS_MAX, str(before))
+
+
+@contextmanager
+def _active(spark: SparkSession) -> Iterator[None]:
+    """Make a session the one that Spark asks for its settings; a second one is not."""
     assert spark.sparkContext._jvm is not None
     sessions = spark.sparkContext._jvm.SparkSession
     before = sessions.getActiveSession()
-    sessions.setActiveSession(session)
+    sessions.setActiveSession(_java_session(spark))
     try:
-        spark.dataSource.register(source)
+        yield
     finally:
         if before.isDefined():
             sessions.setActiveSession(before.get())

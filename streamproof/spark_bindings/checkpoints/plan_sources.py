@@ -16,7 +16,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from streamproof.spark_bindings._spark import qualified_path, told_of_source
+from streamproof.spark_bindings._spark import elements, qualified_path, told_of_source
 from streamproof.spark_bindings.channels.source import OUTSIDE
 
 _LISTS = ("kafka.bootstrap.servers", "subscribe")
@@ -63,6 +63,18 @@ def source_of(spark: SparkSession, leaf: Any) -> Source:
     return described(kind, lower, table, partial(qualified_path, spark))
 
 
+def table_of(spark: SparkSession, leaf: Any) -> Source | None:
+    """Describe a leaf of an analysed plan that is no stream; None if Spark made it of no reader.
+
+    Parameters
+    ----------
+    spark : the session of the plan, whose file system knows where a relative path leads
+    leaf : Spark's own object
+    """
+    told = _told_of_table(leaf)
+    return told and described(*told, partial(qualified_path, spark))
+
+
 def described(
     kind: str,
     options: Mapping[str, str],
@@ -99,3 +111,27 @@ def described(
     text = json.dumps(others, sort_keys=True).encode()
     digest = hashlib.sha256(text).hexdigest()[:16] if others else ""
     return Source(reads if "path" in said else f"{kind} {reads}".strip(), digest)
+
+
+def _told_of_table(leaf: Any) -> tuple[str, dict[str, str], str] | None:
+    """Return the format, the options and the name of a table that is no stream."""
+    if leaf.nodeName().startswith("DataSourceV2Relation"):
+        options = dict(leaf.options().asCaseSensitiveMap())
+        named = leaf.identifier()
+        table = named.get().toString() if named.isDefined() else ""
+        return (
+            leaf.table().name(),
+            {str(name).lower(): str(options[name]) for name in options},
+            table,
+        )
+    methods = {method.getName() for method in leaf.getClass().getMethods()}
+    if not {"relation", "catalogTable"} <= methods:
+        return None
+    named, relation = leaf.catalogTable(), leaf.relation()
+    table = named.get().identifier().unquotedString() if named.isDefined() else ""
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return str(relation.toString()), {}, table
+    names = elements(relation.options().keys().toSeq())
+    options = {str(name).lower(): str(relation.options().apply(name)) for name in names}
+    paths = sorted(str(path.toString()) for path in elements(relation.location().rootPaths()))
+    return str(relation.fileFormat().toString()), {**options, "path": ", ".join(paths)}, table

@@ -13,20 +13,23 @@ it has held back is lost, or what it has emitted comes again.
 
 from __future__ import annotations
 
-import dataclasses
+import re
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from textwrap import shorten
 
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
+from streamproof.spark_bindings.checkpoints.keeping import was_noted_before
 from streamproof.spark_bindings.checkpoints.meaning import ANSI, LEGACY
 from streamproof.spark_bindings.checkpoints.stateful import Lasting
 from streamproof.spark_bindings.errors import WrongCheckpoint
-from streamproof.spark_bindings.storage.json_files import read_json, write_json
+from streamproof.spark_bindings.storage.json_files import as_written, read_json, write_json
 from streamproof.spark_bindings.storage.place import Place
 
 STATE_PLAN_FILE = "state_plan.json"
 """In a query's directory, or a copy's: the stateful operators that its state is of."""
 _DEFAULT = "at its default"
+_CUT_OFF = re.compile(r"\\.\\.\\.\\ \d+\\ more\\ fields")  # of more than 25 arguments, once
 TOLD_MAX = 300
 """Characters that are told of an operator, at most."""
 
@@ -49,32 +52,86 @@ def check_state_plan(query: str, place: Place, plan: Lasting, checkpoint: Checkp
         watermark, or in another output mode
     """
     file = place / STATE_PLAN_FILE
-    now = [dataclasses.asdict(operator) for operator in plan.stateful]
     note = read_json(file) or {}
     stored = note.get("stateful")
     if stored is not None and checkpoint.last_planned() is not None:
-        old, new = ([(part["state"], part["rows"]) for part in each] for each in (stored, now))
-        is_permuted = old != new and sorted(old) == sorted(new)
-        if [state for state, _ in old] != [state for state, _ in new] or is_permuted:
-            raise WrongCheckpoint(
-                f"the plan of query {query!r} keeps state in {_in_words(now)}, but the state "
-                f"in {checkpoint.place} is of {_in_words(stored)}. Spark knows states "
-                "by their order alone, so rows would be lost, or counted wrongly. Nothing was "
-                "written. Give the plan the operators that it had; or, if the state means the "
-                f"same in both, delete {file}"
-            )
-        if now:
+        beneath = note.get("beneath")
+        with as_written(file):
+            was = [(part["state"], part["rows"]) for part in stored]
+            _require_operators(query, file, was, plan, checkpoint, is_older=beneath is None)
+            if beneath is not None:
+                _require_beneath(query, file, [[*each] for each in beneath], plan)
+        if plan.stateful:
             _require_watermarks(query, file, note.get("watermarks") or [], plan.watermarks)
             _require_output_mode(query, file, note.get("output_mode"), plan.output_mode)
             _require_settings(query, file, note.get("settings"), plan.settings, checkpoint)
-    noted = {"settings": dict(plan.settings), "watermarks": list(plan.watermarks)}
-    write_json(file, {"stateful": now, **noted, "output_mode": plan.output_mode})
+    noted = {
+        "stateful": [{"state": each.state, "rows": each.rows} for each in plan.stateful],
+        "beneath": [[*each.beneath] for each in plan.stateful],
+        "settings": dict(plan.settings),
+        "watermarks": list(plan.watermarks),
+    }
+    write_json(file, {**noted, "output_mode": plan.output_mode})
 
 
 def notes_several_watermarks(place: Place) -> bool:
     """Return whether a query, as it ran last, has state and several watermarks."""
     note = read_json(place / STATE_PLAN_FILE) or {}
     return bool(note.get("stateful")) and len(note.get("watermarks") or []) > 1
+
+
+def _require_operators(
+    query: str,
+    file: Place,
+    was: Sequence[tuple[str, str]],
+    plan: Lasting,
+    checkpoint: Checkpoint,
+    *,
+    is_older: bool,
+) -> None:
+    now = [
+        (each.state, each.rows)
+        for each in plan.stateful
+        if not is_older or was_noted_before(each.state)
+    ]
+    is_permuted = was != now and sorted(was) == sorted(now)
+    alike = [_is_alike(one, other) for (one, _), (other, _) in zip(was, now, strict=False)]
+    if len(was) != len(now) or not all(alike) or is_permuted:
+        raise WrongCheckpoint(
+            f"the plan of query {query!r} keeps state in {_in_words(now)}, but the state "
+            f"in {checkpoint.place} is of {_in_words(was)}. Spark knows states "
+            "by their order alone, so rows would be lost, or counted wrongly. Nothing was "
+            "written. Give the plan the operators that it had; or, if the state means the "
+            f"same in both, delete {file}"
+        )
+
+
+def _is_alike(was: str, now: str) -> bool:
+    """Compare what two states are of; an older version did not write all of it."""
+    return was == now or bool(re.fullmatch(_CUT_OFF.sub(".*", re.escape(was)), now, re.DOTALL))
+
+
+def _require_beneath(query: str, file: Place, was: Sequence[Sequence[str]], plan: Lasting) -> None:
+    """Require the same beneath each of several operators of one form."""
+    states = [each.state for each in plan.stateful]
+    for number, (old, each) in enumerate(zip(was, plan.stateful, strict=True)):
+        if old == [*each.beneath]:
+            continue
+        before, now = next(
+            (one, other)
+            for one, other in zip_longest(old, each.beneath, fillvalue="nothing")
+            if one != other
+        )
+        which = states[: number + 1].count(each.state)
+        raise WrongCheckpoint(
+            f"the plan of query {query!r} has {states.count(each.state)} operators "
+            f"{_short(each.state)}, and beneath number {which} is {_short(now.strip())}, where "
+            f"{_short(before.strip())} was. Spark knows states by their order alone, so "
+            "one would go on with the state of another, and rows would be lost or doubled. "
+            "Nothing was written. Give each what was beneath it, in the same order; or start a "
+            "new pipeline, in another directory, with this plan; or, if the state means the same "
+            f"in both, delete {file}"
+        )
 
 
 def _require_watermarks(query: str, file: Place, was: Sequence[str], now: Sequence[str]) -> None:
@@ -131,10 +188,15 @@ def _marks(columns: Sequence[str]) -> str:
     return f"withWatermark on {', '.join(columns)}" if columns else "no watermark"
 
 
-def _in_words(operators: Sequence[Mapping[str, str]]) -> str:
-    are_alike = len({part["state"] for part in operators}) < len(operators)
-    told = [
-        f"{part['state']} of rows where {part['rows']}" if are_alike else part["state"]
-        for part in operators
-    ]
-    return "; ".join(shorten(text, TOLD_MAX, placeholder="...") for text in told) or "no operator"
+def _in_words(operators: Sequence[tuple[str, str]]) -> str:
+    are_alike = len({state for state, _ in operators}) < len(operators)
+    told = [f"{state} of {_rows(rows)}" if are_alike else state for state, rows in operators]
+    return "; ".join(map(_short, told)) or "no operator"
+
+
+def _rows(conditions: str) -> str:
+    return f"rows where {conditions}" if conditions else "all rows"
+
+
+def _short(text: str) -> str:
+    return shorten(text, TOLD_MAX, placeholder="...")

@@ -7,32 +7,26 @@ gives them on the way. What Spark numbers anew in each session, or in each lambd
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.spark_bindings._spark import analysed, elements
+from streamproof.spark_bindings._spark import analysed, elements, written_out
+from streamproof.spark_bindings.checkpoints.beneath import Beneath
+from streamproof.spark_bindings.checkpoints.expressions import number_of, text_of
+from streamproof.spark_bindings.checkpoints.keeping import kept_by
 from streamproof.spark_bindings.checkpoints.meaning import settings_for
 from streamproof.spark_bindings.checkpoints.plan_sources import source_of
 
-_NUMBER = re.compile(r"#\d+L?|-T\d+ms")  # of a column, and how long its watermark waits
-_LAMBDA = re.compile(r"lambda (\w+)#\d+L?")
-_KEPT_HASH = "\0"
-_KEPT_BY = {
-    "Aggregate": ("groupingExpressions", "aggregateExpressions"),
-    "Deduplicate": ("keys",),
-    "DeduplicateWithinWatermark": ("keys",),
-    "Distinct": ("output",),
-    "FlatMapGroupsInPandasWithState": ("groupingAttributes",),
-}
-"""By which of its parts an operator's state can be told from that of another of its kind."""
 MERGED_AS, MERGED_WITH = "streamproof.merged_as", "streamproof.merged_with"
 """Keys of a column's metadata, where rows come into a merge: the name of the input, and what the
 settings of the merge are that may not change."""
-_BY_FIRST_COLUMNS = ("TransformWithStateInPySpark", "TransformWithStateInPandas")
+
+
+_AGGREGATED, _TRANSFORMED = ("Aggregate(", "Except"), "TransformWithState"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +37,13 @@ class Stateful:
     ----------
     state : its kind, and what its state is of
     rows : which rows come to it: the conditions of the filters below it
+    beneath : a line for each operator that its rows come through, and each source; empty if the
+        state of no other of the plan is of the same
     """
 
     state: str
     rows: str
+    beneath: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +91,36 @@ def lasting_of(frame: DataFrame, output_mode: str = "") -> Lasting:
     ----------
     frame, output_mode : the plan, and how its query emits rows
     """
-    part = _looked_through(analysed(frame), frame.sparkSession)
+    spark = frame.sparkSession
+    with written_out(spark):
+        part = _looked_through(analysed(frame), spark, output_mode)
+        found = list(_told_apart(part, spark))
     marks = list(part.watermarks.values())
-    return Lasting(part.found, part.inputs, part.merges, part.settings, marks, output_mode)
+    return Lasting(found, part.inputs, part.merges, part.settings, marks, output_mode)
 
 
 def stateful_operators(frame: DataFrame) -> Sequence[Stateful]:
     """Describe the operators of a streaming plan that keep state, each before those below it."""
     return lasting_of(frame).stateful
+
+
+def _told_apart(part: _Part, spark: SparkSession) -> Iterator[Stateful]:
+    """Yield the stateful operators of a plan, with what is beneath those that are of one form."""
+    beneath, forms = Beneath(spark), Counter(found.stateful.state for found in part.found)
+    for found in part.found:
+        one = found.stateful
+        if forms[one.state] > 1:
+            one = replace(one, beneath=beneath.lines(found.operator, found.columns))
+        yield one
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An operator that keeps state, as Spark has it, and what the columns below it are."""
+
+    stateful: Stateful
+    operator: Any
+    columns: Mapping[int, str]
 
 
 @dataclass(slots=True)
@@ -120,32 +139,31 @@ class _Part:
 
     columns: dict[int, str] = field(default_factory=dict)
     filters: list[str] = field(default_factory=list)
-    found: list[Stateful] = field(default_factory=list)
+    found: list[_Found] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     merges: list[Mapping[str, Any]] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     watermarks: dict[str, str] = field(default_factory=dict)
 
 
-def _looked_through(operator: Any, spark: SparkSession) -> _Part:
+def _looked_through(operator: Any, spark: SparkSession, output_mode: str) -> _Part:
     children = elements(operator.children())
-    below = [_looked_through(child, spark) for child in children]
+    below = [_looked_through(child, spark, output_mode) for child in children]
     part = _joined(below)
     kind = operator.getClass().getSimpleName()
+    for subplan in elements(operator.subqueries()):
+        part.columns |= _looked_through(subplan, spark, output_mode).columns
     if not children and operator.isStreaming():
         source = source_of(spark, operator)
         part.inputs.append(Input("", source.reads, source.options))
-    if children and all(child.isStreaming() for child in children):
-        kept = _kept(operator, kind, children, part.columns)
-        if kept is not None:
-            own = Stateful(f"{operator.nodeName()}({kept})", "; ".join(part.filters))
-            part.found.insert(0, own)
-            part.settings |= settings_for(spark, operator)
+    _note_state(operator, children, part, output_mode)
+    if part.found and part.found[0].operator is operator and not _is_merge(part):
+        part.settings |= settings_for(spark, operator)
     if kind == "EventTimeWatermark":  # with one id where the plan uses it in two places
-        mark = _text(operator.eventTime(), part.columns)
+        mark = text_of(operator.eventTime(), part.columns)
         part.watermarks[str(operator.nodeId().toString())] = mark
     if kind == "Filter":
-        part.filters.append(_text(operator.condition(), part.columns))
+        part.filters.append(text_of(operator.condition(), part.columns))
     if kind == "Union":
         part.columns |= _of_union(operator, children, below)
         part.filters = [" or ".join(f"({'; '.join(each.filters)})" for each in below)]
@@ -153,6 +171,30 @@ def _looked_through(operator: Any, spark: SparkSession) -> _Part:
         _name_inputs(operator, part)
     part.columns |= _named_here(operator, kind, part.columns)
     return part
+
+
+def _note_state(operator: Any, children: Sequence[Any], part: _Part, output_mode: str) -> None:
+    """Add an operator to those that keep state, if it does."""
+    kept = kept_by(
+        operator,
+        children,
+        part.columns,
+        output_mode=output_mode,
+        is_above_aggregate=any(each.stateful.state.startswith(_AGGREGATED) for each in part.found),
+    )
+    if kept is not None:
+        own = Stateful(f"{operator.nodeName()}({kept})", "; ".join(part.filters))
+        # A union gives its columns the numbers of one of its inputs.
+        part.found.insert(0, _Found(own, operator, dict(part.columns)))
+
+
+def _is_merge(part: _Part) -> bool:
+    """Return whether the state of a part's uppermost operator is of a merge.
+
+    No setting decides what that is of.
+    """
+    transformed = [each.stateful.state.startswith(_TRANSFORMED) for each in part.found]
+    return transformed[0] and sum(transformed) <= len(part.merges)
 
 
 def _name_inputs(operator: Any, part: _Part) -> None:
@@ -167,7 +209,7 @@ def _name_inputs(operator: Any, part: _Part) -> None:
         return
     (said,) = names
     # The last column is the one that bears the name: it numbers the input.
-    rows = "; ".join([*part.filters, *(_text(one, part.columns) for one in own[:-1])])
+    rows = "; ".join([*part.filters, *(text_of(one, part.columns) for one in own[:-1])])
     part.inputs = [
         Input(
             "/".join(filter(None, (said[MERGED_AS], one.name))),
@@ -192,41 +234,24 @@ def _joined(below: Sequence[_Part]) -> _Part:
     return part
 
 
-def _kept(
-    operator: Any, kind: str, children: Sequence[Any], columns: Mapping[int, str]
-) -> str | None:
-    """Return what an operator's state is of; None if it keeps none."""
-    if kind == "Join":
-        condition = operator.condition()
-        said = [_text(condition.get(), columns)] if condition.isDefined() else []
-        return "; ".join([str(operator.joinType().toString()), *said])
-    if kind in _BY_FIRST_COLUMNS:
-        keys = elements(children[0].output())[: operator.groupingAttributesLen()]
-        return ", ".join(_text(key, columns) for key in keys)
-    if kind not in _KEPT_BY:
-        return None
-    parts = (elements(getattr(operator, name)()) for name in _KEPT_BY[kind])
-    return "; ".join(", ".join(_text(each, columns) for each in part) for part in parts)
-
-
 def _of_union(
     operator: Any, children: Sequence[Any], below: Sequence[_Part]
 ) -> Iterator[tuple[int, str]]:
     sides = [elements(child.output()) for child in children]
     for column, *each in zip(elements(operator.output()), *sides, strict=True):
         pairs = zip(each, below, strict=True)
-        said = dict.fromkeys(_text(one, part.columns) for one, part in pairs)
-        yield _number(column), " or ".join(said)
+        said = dict.fromkeys(text_of(one, part.columns) for one, part in pairs)
+        yield number_of(column), " or ".join(said)
 
 
 def _named_here(operator: Any, kind: str, columns: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     """List the columns that an operator names, or makes."""
     named = {"Project": "projectList", "Aggregate": "aggregateExpressions"}.get(kind)
     own = elements(getattr(operator, named)()) if named else []
-    aliases = {_number(one): _text(one, columns) for one in own if one.nodeName() == "Alias"}
+    aliases = {number_of(one): text_of(one, columns) for one in own if one.nodeName() == "Alias"}
     yield from aliases.items()
     for column in elements(operator.output()):
-        number = _number(column)
+        number = number_of(column)
         if number not in columns and number not in aliases:
             yield number, f"{_source_of(operator, kind)}{column.name()}"
 
@@ -237,38 +262,3 @@ def _source_of(operator: Any, kind: str) -> str:
         return "" if not elements(operator.children()) else f"{operator.nodeName()}."
     channel = str(operator.extraOptions().getOrDefault("channel", ""))
     return f"{channel}." if channel else ""
-
-
-def _number(column: Any) -> int:
-    return int(column.exprId().id())
-
-
-def _text(expression: Any, columns: Mapping[int, str]) -> str:
-    """Write an expression by the columns of the sources, alike in every session."""
-    if expression.nodeName() == "Alias":
-        expression = expression.child()
-    said = str(expression.toString())
-    known = {each.toString(): each for each in elements(expression.references().toSeq())}
-    for shown in sorted(known, key=len, reverse=True):
-        said = _replaced(said, shown, columns.get(_number(known[shown]), known[shown].name()))
-    names = {name: f"_{n}" for n, name in enumerate(dict.fromkeys(_LAMBDA.findall(said)))}
-    said = _LAMBDA.sub(lambda found: f"lambda {names[found[1]]}", said)
-    for literal in _literals(expression) if "#" in said else ():
-        said = _replaced(said, literal, literal)
-    return _NUMBER.sub("", said).replace(_KEPT_HASH, "#")
-
-
-def _replaced(said: str, shown: str, text: str) -> str:
-    """Write a text in the place of what is shown, and keep what looks like a number in it."""
-    plain = text.replace("#", _KEPT_HASH).replace("\\", r"\\")
-    return re.sub(rf"{re.escape(shown)}(?![\dL])", plain, said)
-
-
-def _literals(expression: Any) -> Iterable[str]:
-    """List the texts of the literals in an expression that have a `#` in them."""
-    waiting = [expression]
-    while waiting:
-        part = waiting.pop()
-        waiting += elements(part.children())
-        if part.nodeName() == "Literal" and "#" in (said := str(part.toString())):
-            yield said
