@@ -256,6 +256,7 @@ class Checkpoint:
         ------
         PurgedCheckpoint : if Spark has deleted files of this batch
         LostFiles : if state that the batch has written is not there
+        DamagedFile : if a link leads to no file
         """
         if store_at(target).has():
             return

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streamproof import disk
+from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.storage.place import AnyPlace, Place
 
 _CANNOT_LINK = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP)
@@ -57,7 +58,7 @@ class LocalStore:
 
     def copy(self, key: str, target: Place) -> None:
         """Link a file under a second name, or copy it where the file system cannot."""
-        source, path = self._root / key, target.local
+        source, path = _file_of(self._root / key), target.local
         with disk.explained(path, "The copy is not complete"):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -88,6 +89,19 @@ class LocalStore:
             return (self._root / key).stat().st_size
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+
+def _file_of(path: Path) -> Path:
+    """Return the file that a path leads to: a second name of a link would lead elsewhere."""
+    if not path.is_symlink():
+        return path
+    file = Path(os.path.realpath(path))
+    if not file.is_file():
+        raise DamagedFile(
+            f"{path} is a link to {os.readlink(path)}, where no file is, so a copy would have "
+            "nothing. It was not copied. Put the file back, or restore a snapshot"
+        )
+    return file
 
 
 def _copy_bytes(source: Path, path: Path) -> None:

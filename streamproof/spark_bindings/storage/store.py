@@ -62,6 +62,7 @@ class Store(Protocol):
         ------
         FileNotFoundError : if there is nothing
         FileExistsError : if something is at the target
+        DamagedFile : if there is a link that leads to no file
         """
         ...
 

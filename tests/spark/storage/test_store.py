@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from streamproof import disk
+from streamproof.spark_bindings.errors import DamagedFile
 from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import Store, store_at
@@ -140,6 +141,39 @@ def test_a_copy_is_there_whole_and_replaces_nothing(store: Store, tmp_path: Path
     with pytest.raises(FileExistsError):
         store.copy("a", target)
     assert store_at(target).get() == b"1"
+
+
+@pytest.mark.parametrize("is_far", [False, True], ids=["one disk", "two disks"])
+def test_a_copy_of_a_link_is_the_file_that_it_leads_to(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_far: bool
+) -> None:
+    """A relative link would lead elsewhere, or nowhere, from the copy's directory."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    store.put("state/1.zip", b"1")
+    attic = tmp_path / "attic"
+    attic.mkdir()
+    (store.place.local / "state/1.zip").rename(attic / "1.zip")
+    (store.place.local / "state/1.zip").symlink_to("../../attic/1.zip")
+    (store.place.local / "state/2.zip").symlink_to("1.zip")
+    if is_far:
+        monkeypatch.setattr(os, "link", refuse)
+    for name in ("1.zip", "2.zip"):
+        target = tmp_path / "deeper/down" / name
+        store.copy(f"state/{name}", Place.of(target))
+        assert not target.is_symlink()
+        assert target.read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("leads_to", ["nowhere", "link", "."], ids=["nothing", "itself", "folder"])
+def test_a_link_to_no_file_is_not_copied(store: Store, tmp_path: Path, leads_to: str) -> None:
+    store.put("a", b"1")
+    (store.place.local / "link").symlink_to(leads_to)
+    with pytest.raises(DamagedFile, match=f"link is a link to {leads_to}, where no file is"):
+        store.copy("link", Place.of(tmp_path / "copy"))
+    assert not os.path.lexists(tmp_path / "copy")
 
 
 def test_a_copy_without_links_is_never_seen_in_part(
