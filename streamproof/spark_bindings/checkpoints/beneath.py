@@ -27,7 +27,7 @@ _WITH_FIRST_STATE = ("TransformWithState", "TransformWithStateInPySpark", "FlatM
 _IN_MEMORY = ("ExternalRDD", "LocalRelation", "LogicalRDD")
 _SEED = re.compile(r"(?<=\brand\()-?\d+|(?<=\brandn\()-?\d+|(?<=\bSome\()-?\d+")
 """Of random numbers: another in each session."""
-_ADDRESS = re.compile(r"@[0-9a-f]+|#\d+L?")
+_OF_SESSION = re.compile(r"@[0-9a-f]+|#\d+L?|, splits=\S+(?=\))")
 
 
 class Beneath:
@@ -94,5 +94,5 @@ class Beneath:
             return self._tables[shown]
         table = table_of(self._spark, leaf)
         if table is None:
-            return _ADDRESS.sub("", shown).strip()
+            return _OF_SESSION.sub("", shown).strip()
         return f"{table.reads} {table.options}".strip()

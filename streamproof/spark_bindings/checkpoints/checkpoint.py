@@ -316,6 +316,15 @@ class Checkpoint:
             yield from (key for key in self._store.walk(folder) if _belongs(key, batch_id))
 
     def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
+        newest = self.last_planned()
+        if newest is None or batch_id >= newest - 1:  # Spark keeps the last two, whatever is set
+            return PurgedCheckpoint(
+                f"checkpoint {self.place} has no batch {batch_id}, but "
+                f"{'none' if newest is None else f'batches up to {newest}'}: another directory was "
+                "put in its place while the query ran, or its newest batches were removed. What "
+                "the batch would write belongs to the one that was there. End this driver, and "
+                "open the pipeline that is there now: Pipeline(path, ...)"
+            )
         return PurgedCheckpoint(
             f"checkpoint {self.place} no longer has batch {batch_id}. Spark keeps the last "
             "spark.sql.streaming.minBatchesToRetain batches alone, so the state at the cut is "

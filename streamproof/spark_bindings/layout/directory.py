@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import errno
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from streamproof.spark_bindings.errors import NotAPipeline, TargetNotEmpty, Wron
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.layout.wiring import Wiring
 from streamproof.spark_bindings.names import ChannelName, PairId, PairName, QueryName
-from streamproof.spark_bindings.storage.builds import building
+from streamproof.spark_bindings.storage.builds import building, hidden_beside
 from streamproof.spark_bindings.storage.formats import (
     FORMAT,
     FORMAT_KEY,
@@ -49,6 +50,9 @@ from streamproof.spark_bindings.storage.trees import (
     make_unsynced,
     sync_below,
 )
+
+_NAME_MAX = 255
+"""Bytes of the name of a file, on the file systems of Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +195,25 @@ def _can_be_made(place: Place) -> Iterator[None]:
     except DiskFailed:
         raise
     except OSError as error:
+        remedy = "Name a directory that is there, or that can be made"
+        if error.errno == errno.ENAMETOOLONG:
+            longer = len(hidden_beside(place).name) - len(place.name)
+            remedy = (
+                f"Give it a name of at most {_NAME_MAX - longer} bytes: it is made under a hidden "
+                f"one, which is {longer} longer"
+            )
         raise WrongArgument(
             f"{place} cannot be a pipeline's directory: {error.strerror} ({error.filename}). "
-            "Nothing was made. Name a directory that is there, or that can be made"
+            f"Nothing was made. {remedy}"
         ) from error
+
+
+def _not_replaced(place: Place) -> WrongArgument:
+    return WrongArgument(
+        f"{place} is an empty directory that cannot be replaced, as one where a volume is mounted. "
+        "A pipeline is made whole beside its place, and gets its name in one step. Nothing was "
+        f"made. Name a directory inside of it: Pipeline({str(place / 'pipeline')!r}, ...)"
+    )
 
 
 @contextmanager
@@ -213,6 +232,7 @@ def build_up(
     Raises
     ------
     TargetNotEmpty : if there is something at `place`
+    WrongArgument : if the system makes no directory there, or replaces none
     """
     refused = TargetNotEmpty(
         f"{place} is not empty. A pipeline is made whole in a new place, and nothing is "
@@ -223,12 +243,13 @@ def build_up(
     with _can_be_made(place):
         make_directory(place.parent)
     with building(place) as build:
-        with explained(place, "Nothing was made"):
+        with _can_be_made(place), explained(place, "Nothing was made"):
             make_unsynced(build.place / "channels")
+        with explained(place, "Nothing was made"):
             yield build.place
         stored = {"format": FORMAT, "id": identity, "wiring": wiring.to_json()}
         write_json(build.place / "pipeline.json", {**stored, "origin": dict(origin)})
         sync_below(build.place)  # before it has its name: a part of a pipeline is none
         with explained(place, "Nothing was made"):
             if not build.name(is_unseen=True):  # onto nothing, or onto an empty directory
-                raise refused
+                raise _not_replaced(place) if PipelineDirectory.is_free(place) else refused

@@ -50,7 +50,7 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
     Raises
     ------
     WrongArgument : if it does not give a streaming DataFrame, or what several merges say
-    WrongWiring : if it does not read each of its inputs once
+    WrongWiring : if it does not read each of its inputs once, or may not, by a WITH
     WrongSchema : if its columns are not those of its output channel
     """
     frame = query.plan(*frames)
@@ -58,6 +58,13 @@ def plan_query(query: Query, frames: Sequence[DataFrame], output: pa.Schema) -> 
         raise WrongArgument(
             f"the plan of query {query.name!r} gave {frame!r}. It must give the DataFrame that "
             "its output channel is to hold, made from its inputs. Return one"
+        )
+    if any(node.name == "CTERelationRef" for node in _spark.plan_nodes(frame)):
+        raise WrongWiring(
+            f"the plan of query {query.name!r} has a WITH (a common table expression), which Spark "
+            "copies to each place that names it. Markers on an input that is not read once would "
+            "be lost or doubled. Write it as a subquery, or name it by "
+            'spark.sql("SELECT ...").createOrReplaceTempView("name") and read that view'
         )
     found = _spark.sources_by_option(frame, "channel")
     if found != dict.fromkeys(query.inputs, 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import DeltaError
 
 from streamproof.disk import explained
-from streamproof.spark_bindings.errors import ChannelDamaged, DamagedFile, first_line
+from streamproof.spark_bindings.errors import ChannelDamaged, DamagedFile, WrongArgument, first_line
 from streamproof.spark_bindings.storage.builds import building
 from streamproof.spark_bindings.storage.forks import note_opened, require_no_fork
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY
@@ -20,7 +19,12 @@ from streamproof.spark_bindings.storage.numbered_files import NumberedFiles
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
 from streamproof.spark_bindings.storage.synced_commits import commit_file
-from streamproof.spark_bindings.storage.trees import make_directory, sync_below, sync_names
+from streamproof.spark_bindings.storage.trees import (
+    is_directory,
+    make_directory,
+    sync_below,
+    sync_names,
+)
 
 
 def open_table(place: Place) -> DeltaTable:
@@ -49,7 +53,7 @@ def open_table(place: Place) -> DeltaTable:
 def is_table(place: Place) -> bool:
     """Report whether there is a table."""
     uri, options = place.for_delta()
-    return DeltaTable.is_deltatable(uri, storage_options=options)
+    return is_directory(place) and DeltaTable.is_deltatable(uri, storage_options=options)
 
 
 def new_table(place: Place, schema: pa.Schema, **more: Any) -> None:
@@ -70,14 +74,19 @@ def create_table(place: Place, schema: pa.Schema, partition_by: Sequence[str]) -
     Raises
     ------
     DiskFailed : if the disk did not take it
+    WrongArgument : if a file is there
     """
     require_no_fork()
     note_opened()
     place = Place(str(place.local.resolve()))  # a directory takes the place of no link
+    if store_at(place).has() and not is_directory(place):
+        raise WrongArgument(
+            f"{place} is a file, and no directory, so no table can be there. Nothing was written. "
+            "Name a directory that does not exist yet"
+        )
     make_directory(place.parent)
     if store_at(place).list():  # it is created among the files that are there
-        new_table(place, schema, partition_by=list(partition_by), mode="ignore")
-        sync_below(place)
+        _create_inside(place, schema, partition_by)
         return
     with building(place) as build:
         try:
@@ -85,14 +94,20 @@ def create_table(place: Place, schema: pa.Schema, partition_by: Sequence[str]) -
                 new_table(build.place, schema, partition_by=list(partition_by))
                 sync_below(build.place)
                 is_made = build.name()  # onto nothing, or onto an empty directory
-                if not is_made and not is_table(place):
-                    raise FileExistsError(errno.EEXIST, "something else is there", str(place))
+            if not is_made and not is_table(place):
+                _create_inside(place, schema, partition_by)
         except OSError:
             if build.is_named or not is_table(place):  # else somebody was faster
                 raise
             is_made = False
     if not is_made:
         sync_names(place.parent)
+
+
+def _create_inside(place: Place, schema: pa.Schema, partition_by: Sequence[str]) -> None:
+    """Create a table in a directory that stays, such as one where a volume is mounted."""
+    new_table(place, schema, partition_by=list(partition_by), mode="ignore")
+    sync_below(place)
 
 
 def refresh(table: DeltaTable, place: Place) -> None:

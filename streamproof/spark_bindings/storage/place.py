@@ -67,7 +67,13 @@ class Place:
         if why := why_not_local(where):
             raise WrongArgument(f"{said}, {why}. {done}")
         assert isinstance(where, str | PathLike)
-        return Place(str(Path(where).resolve()))
+        try:
+            return Place(str(Path(where).resolve()))
+        except (OSError, RuntimeError) as error:
+            raise WrongArgument(
+                f"{said}, where links lead back to themselves ({error}). {done}. Remove the link, "
+                "or name another directory"
+            ) from error
 
     @property
     def misread_by_delta(self) -> str:

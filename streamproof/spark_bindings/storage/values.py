@@ -207,6 +207,12 @@ def _require_fields(old: pa.StructType, kind: pa.StructType) -> None:
 
 
 def _require_family(old: pa.DataType, kind: pa.DataType) -> None:
+    is_period = isinstance(old, pa.BaseExtensionType) and is_.is_integer(old.storage_type)
+    if (_is_text(kind) and (is_.is_duration(old) or is_period)) or (_is_number(kind) and is_period):
+        raise ChangedValue(
+            f"{old} would be stored as a bare number, and its unit would be lost. Convert it, such "
+            "as to a text: frame[column].astype(str)"
+        )
     is_number = tuple(_is_number(each) or is_.is_boolean(each) for each in (old, kind))
     if is_.is_temporal(old) != is_.is_temporal(kind) and any(is_number):
         raise ChangedValue(f"{old} is not {kind}, and its unit would be guessed. Convert it")
@@ -221,10 +227,10 @@ def _require_family(old: pa.DataType, kind: pa.DataType) -> None:
 
 def _require_leaf(values: pa.Array, kind: pa.DataType) -> None:
     old = values.type
-    if is_.is_string(old) or is_.is_large_string(old):
+    if _is_text(old):
         if not (_is_number(kind) or is_.is_boolean(kind)):
             return  # as text, or read as Arrow reads days and times: all of it, or not
-    elif is_.is_string(kind) or is_.is_large_string(kind):
+    elif _is_text(kind):
         return  # a number is written with all its digits
     back = values.cast(kind).cast(old)
     same = pc.equal(back, values)
@@ -237,6 +243,10 @@ def _require_leaf(values: pa.Array, kind: pa.DataType) -> None:
             f"{value} would be stored as {value.cast(kind)}: {old} does not fit {kind} without "
             "loss. Round or cast it yourself"
         )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(is_.is_string(kind) or is_.is_large_string(kind))
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from streamproof.spark_bindings.errors import (
 )
 from streamproof.spark_bindings.session import java
 from tests.spark.support.pipelines import chain, feed
+from tests.spark.support.waiting import SECONDS_MAX
 from tests.stamped import stamp
 
 ROOT = Path(__file__).parents[3]
@@ -336,3 +338,34 @@ def test_a_driver_that_starts_a_query_at_the_moment_of_another_is_told(
             made.start(spark)
     with made.start(spark):  # nothing of it is left
         pass
+
+
+def with_named(rows: DataFrame) -> DataFrame:
+    rows.createOrReplaceTempView("given")
+    return rows.sparkSession.sql(
+        "with seen as (select * from given) select * from seen union all select * from seen"
+    )
+
+
+def with_view(rows: DataFrame) -> DataFrame:
+    rows.createOrReplaceTempView("given")
+    rows.sparkSession.sql("select * from given").createOrReplaceTempView("seen")
+    return rows.sparkSession.sql("select * from seen union all select * from seen")
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_a_named_subquery_is_refused_and_a_view_is_not(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark hides behind the name that it reads an input twice."""
+
+    def made(plan: Callable[[DataFrame], DataFrame]) -> Pipeline:
+        query = Query("q", ("a",), "b", plan=plan)
+        return Pipeline(tmp_path / "p", channels={"a": "x long", "b": "x long"}, queries=[query])
+
+    with pytest.raises(WrongWiring, match="has a WITH .*createOrReplaceTempView"):
+        made(with_named).start(spark)
+    pipeline = made(with_view)
+    pipeline.channel("a").append(pa.table({"x": [1]}))
+    with pipeline.start(spark):
+        pipeline.await_idle(SECONDS_MAX)
+    assert pipeline.channel("b").rows()["x"].to_pylist() == [1, 1]
