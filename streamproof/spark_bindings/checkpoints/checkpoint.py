@@ -319,7 +319,7 @@ class Checkpoint:
 
     def _purged(self, batch_id: BatchId) -> PurgedCheckpoint:
         newest = self.last_planned()
-        if newest is None or newest < batch_id:  # Spark deletes old ones alone
+        if newest is None or batch_id >= newest - 1:  # Spark keeps the last two, whatever is set
             return PurgedCheckpoint(
                 f"checkpoint {self.place} has no batch {batch_id}, but "
                 f"{'none' if newest is None else f'batches up to {newest}'}: another directory was "

@@ -257,7 +257,7 @@ def test_arguments_that_an_older_version_cut_off_are_taken_to_be_the_same(
     note = json.loads(file.read_text())
     del note["beneath"]
     (one,) = note["stateful"]
-    one["state"] = re.sub(r", cast\(22 .*?, rate.k\)", ", ... 20 more fields)", one["state"])
+    one["state"] = re.sub(r", cast\(22 .*?, value\)", ", ... 20 more fields)", one["state"])
     assert "20 more fields" in one["state"]
     file.write_text(json.dumps(note))
     check(tmp_path, keyed_by(7), spark)
