@@ -123,25 +123,6 @@ class _Found:
     columns: Mapping[int, str]
 
 
-def _told_apart(part: _Part, spark: SparkSession) -> Iterator[Stateful]:
-    """Yield the stateful operators of a plan, with what is beneath those that are of one form."""
-    beneath, forms = Beneath(spark), Counter(found.stateful.state for found in part.found)
-    for found in part.found:
-        one = found.stateful
-        if forms[one.state] > 1:
-            one = replace(one, beneath=beneath.lines(found.operator, found.columns))
-        yield one
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """An operator that keeps state, as Spark has it, and what the columns below it are."""
-
-    stateful: Stateful
-    operator: Any
-    columns: Mapping[int, str]
-
-
 @dataclass(slots=True)
 class _Part:
     """What is known of a part of a plan.
