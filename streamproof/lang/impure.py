@@ -11,6 +11,7 @@ import builtins
 import datetime as dt
 import dis
 import functools
+import inspect
 import pathlib
 import random
 import sys
@@ -27,11 +28,12 @@ from types import (
 from typing import Any
 
 from streamproof.lang.addresses import find_text_of_address
+from streamproof.lang.cached import find_coarse_key, told_of
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
 from streamproof.lang.named import trees_of
 from streamproof.lang.origin import instructions_of
-from streamproof.lang.reached import Reached, kept_in, reached_from, roots_of
+from streamproof.lang.reached import Reached, Reader, kept_in, reached_from, roots_of
 from streamproof.lang.reflective import imported_by_text
 from streamproof.lang.set_order import find_use_of_order
 
@@ -76,6 +78,34 @@ def require_pure(cls: type[Any]) -> None:
     ImpureModel : if one may; it names function, file and line
     """
     _require_pure(cls)  # type: ignore[arg-type] # a class does hash
+    require_exact_keys(cls)
+
+
+def require_exact_keys(cls: type[Any]) -> None:
+    """Refuse a model that asks a cached function whose key may take one value for another.
+
+    Raises
+    ------
+    ImpureModel : if one does; it names function, file and line
+    """
+    caches, classes = _caches_of(cls)  # type: ignore[arg-type] # a class does hash
+    for cache in caches:
+        if found := find_coarse_key(cache, classes):
+            line, what, instead = told_of(found, cache)
+            code = inspect.unwrap(cache).__code__
+            raise ImpureModel(
+                f"{code.co_name} ({code.co_filename}:{line}) {what}: a search would believe an "
+                f"answer that depends on what was asked before. {instead}"
+            )
+
+
+@functools.cache
+def _caches_of(cls: Any) -> tuple[list[Any], list[type[Any]]]:
+    """List the cached functions that a model may ask, and the classes whose methods they may be."""
+    reader = Reader(cls)
+    for _ in reader.read(roots_of(cls)):
+        pass
+    return reader.caches, [*cls.__mro__, *reader.classes]
 
 
 @functools.cache
