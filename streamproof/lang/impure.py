@@ -27,22 +27,25 @@ from types import (
 )
 from typing import Any
 
+from streamproof import lang as language
 from streamproof.lang.addresses import find_text_of_address
 from streamproof.lang.cached import find_coarse_key, told_of
+from streamproof.lang.class_texts import find_text_of_class
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
 from streamproof.lang.named import trees_of
-from streamproof.lang.origin import instructions_of
+from streamproof.lang.origin import Origin, asks_models, instructions_of, origin_of
 from streamproof.lang.reached import Reached, Reader, kept_in, reached_from, roots_of
 from streamproof.lang.reflective import imported_by_text
 from streamproof.lang.set_order import find_use_of_order
+from streamproof.lang.whereabouts import find_whereabouts
 
 _MODULES = (
     "random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile", "gc",
     "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
     "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
     "_warnings", "platform", "linecache", "email.utils", "resource", "sched", "asyncio", "select",
-    "locale",
+    "locale", "pickle", "_pickle",
 )  # fmt: skip
 _OF_SYS = (
     "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",
@@ -58,6 +61,8 @@ _OF_LIBRARIES = (
     "lzma.open", "logging.LogRecord", "logging.makeLogRecord", "numpy.datetime64",
     "decimal.getcontext", "decimal.localcontext", "_csv.field_size_limit",
 )  # fmt: skip
+_FOR_MODELS = ("streamproof.lang.machine",)
+"""Modules of streamproof, beside the language's names, whose functions models are made of."""
 _CHANGES = {"sys": ("set", "get"), "operator": (), "_operator": (), "builtins": ()}
 """How functions begin that change, or ask, what all of a process shares; elsewhere with `set`."""
 _WRITTEN_IN_C = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)
@@ -111,7 +116,13 @@ def _caches_of(cls: Any) -> tuple[list[Any], list[type[Any]]]:
 @functools.cache
 def _require_pure(cls: Any) -> None:
     for part in reached_from(cls, roots_of(cls)):
-        seen = (*_impurities(part), *find_use_of_order(part, cls), *find_text_of_address(part, cls))
+        seen = (
+            *_impurities(part),
+            *find_use_of_order(part, cls),
+            *find_text_of_address(part, cls),
+            *find_whereabouts(part),
+            *find_text_of_class(part, cls),
+        )
         for line, what, instead in seen:
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, so it may answer "
@@ -119,7 +130,12 @@ def _require_pure(cls: Any) -> None:
                 f"this one alone. {instead}"
             )
     for part in reached_from(cls, makers_of(cls)):
-        seen = (*_of_another_process(part), *find_use_of_order(part, cls))
+        seen = (
+            *_of_another_process(part),
+            *find_use_of_order(part, cls),
+            *find_whereabouts(part, is_maker=True),
+            *find_text_of_class(part, cls),
+        )
         for line, what, instead in seen:
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, and the model is "
@@ -182,7 +198,7 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
         line = instruction.starts_line or line
         found = known.get(instruction.offset, [])
         sources = (_source(kept) for value in found for kept in kept_in(value))
-        yield from ((line, f"uses {source}", _AS_PARAMETER) for source in sources if source)
+        yield from ((line, f"uses {source}", _instead_of(source)) for source in sources if source)
         yield from ((line, *what) for what in _done_by(part, instruction, owner))
         owner = found[-1] if found else None
 
@@ -217,7 +233,8 @@ def _source(value: Any) -> str | None:
     """Name what a value draws from, if it is no function of the state."""
     if isinstance(value, ModuleType):
         name = value.__name__
-        return name if name in _MODULES or name.endswith(".random") else None
+        is_impure = name in (*_MODULES, "__main__") or name.endswith(".random")
+        return name if is_impure else None
     if isinstance(value, pathlib.PurePath) or value is pathlib.Path or value is pathlib.PosixPath:
         return "a file's path"
     is_bound = isinstance(value, BuiltinFunctionType | MethodType)  # nobody else is asked
@@ -228,7 +245,18 @@ def _source(value: Any) -> str | None:
             return "a source of random numbers"
     if hasattr(type(value), "__next__"):
         return f"the iterator {value!r}, which goes on at each call"
-    return _of_the_process(value) or _of_a_library(value)
+    return _of_the_process(value) or _of_a_library(value) or _of_streamproof(value)
+
+
+def _of_streamproof(value: Any) -> str | None:
+    """Name a function of streamproof's own, which may tell what asks a model."""
+    if not isinstance(value, FunctionType):
+        return None
+    if origin_of(value.__code__) is not Origin.LANGUAGE and not asks_models(value.__code__):
+        return None
+    owner = value.__qualname__.partition(".")[0]
+    is_public = owner in language.__all__ or value.__module__ in _FOR_MODELS
+    return None if is_public else f"{value.__module__}.{value.__qualname__}"
 
 
 def _of_the_process(value: Any) -> str | None:
@@ -252,8 +280,15 @@ def _of_a_library(value: Any) -> str | None:
     return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None
 
 
+def _instead_of(source: str) -> str:
+    if source.startswith(f"{language.__name__.partition('.')[0]}."):
+        return "Use what streamproof.lang offers to models"
+    return _AS_A_FIELD if source == "__main__" else _AS_PARAMETER
+
+
 _IMPORTS_UNKNOWN = "imports a module whose name is not written there"
 _AT_THE_HEAD = "Import it by its name, at the head of the file"
+_AS_A_FIELD = "Give the model a field for what should differ, and decide by that"
 _AS_PARAMETER = "Make what it gives a parameter of the action, over a Domain of all that may come"
 _IN_STATE = "Let it be a field of the state, which an action gives anew"
 _NO_HASH = "Compare values by ==, or give each a number in a Map or a field"
