@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import starmap
 from typing import Any
 
 from streamproof.lang import expr as ex
@@ -19,7 +20,8 @@ from streamproof.lang.records import (
     assembled,
     changed_record,
     changed_tuple,
-    refuse_own_equality,
+    has_parts,
+    parts_compared,
 )
 from streamproof.lang.refusals import quantifiers_over, refused_in, untraceable
 from streamproof.lang.runs import current_run
@@ -288,14 +290,12 @@ def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
 
 
 def equal_values(left: Any, right: Any) -> Expr:
-    """Return the condition under which two values of one sort are equal, part by part."""
+    """Return the condition under which two values are equal, part by part, as Python says."""
     if isinstance(left, SymbolicMap):
-        same = left == right
-        return lift(same, ex.BOOL)
-    if dataclasses.is_dataclass(left) and not isinstance(left, type):
-        refuse_own_equality(type(left))
-        names = [field.name for field in dataclasses.fields(left)]
-        return ex.conjunction(*(equal_values(getattr(left, n), getattr(right, n)) for n in names))
+        return lift(left == right, ex.BOOL)
+    if has_parts(left) or has_parts(right):
+        pairs = parts_compared(left, right)
+        return ex.FALSE if pairs is None else ex.conjunction(*starmap(equal_values, pairs))
     if is_symbolic(left):
         return ex.equal(left.expr, lift(right, left.expr.sort))
     if is_symbolic(right):
