@@ -23,7 +23,7 @@ from streamproof.lang.records import (
     has_parts,
     parts_compared,
 )
-from streamproof.lang.refusals import quantifiers_over, refused_in, untraceable
+from streamproof.lang.refusals import blaming, quantifiers_over, refused_in, untraceable
 from streamproof.lang.runs import current_run
 from streamproof.lang.scalars import (
     SymbolicBool,
@@ -231,8 +231,7 @@ class SymbolicMap(Map[Any, Any]):
                 f"it reads a map over {len(self.variables)} domains at {len(parts)} keys",
                 "Give one key for each domain: m[p, q]",
             )
-        pairs = zip(parts, self.variables, strict=True)
-        return tuple(lift(part, variable.sort) for part, variable in pairs)
+        return tuple(lift(part, v.sort) for part, v in zip(parts, self.variables, strict=True))
 
 
 def _as_key(variables: tuple[Var, ...]) -> Any:
@@ -381,7 +380,8 @@ def merged(
         raise refused_in(
             told_as, "every path through a lambda fails its claim", "Correct the assert"
         )
-    return _merge(live, 0)
+    with blaming(getattr(told_as, "__name__", name), told_as):
+        return _merge(live, 0)
 
 
 def _for_some(variables: tuple[Var, ...], *conditions: Expr) -> Expr:
