@@ -15,7 +15,7 @@ import inspect
 import pathlib
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -63,6 +63,13 @@ _OF_LIBRARIES = (
 )  # fmt: skip
 _FOR_MODELS = ("streamproof.lang.machine",)
 """Modules of streamproof, beside the language's names, whose functions models are made of."""
+_CONSTANT = {
+    "uuid": {
+        "UUID", "SafeUUID", "uuid3", "uuid5",
+        "NAMESPACE_DNS", "NAMESPACE_URL", "NAMESPACE_OID", "NAMESPACE_X500",
+    },
+}  # fmt: skip
+"""What impure modules have that is the same each time."""
 _CHANGES = {"sys": ("set", "get"), "operator": (), "_operator": (), "builtins": ()}
 """How functions begin that change, or ask, what all of a process shares; elsewhere with `set`."""
 _WRITTEN_IN_C = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)
@@ -194,13 +201,21 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     for instruction, value in part.values:
         known.setdefault(instruction.offset, []).append(value)
     owner: Any = None  # what the instruction before has loaded
-    for instruction in instructions_of(part.code):
+    instructions = instructions_of(part.code)
+    for place, instruction in enumerate(instructions):
         line = instruction.starts_line or line
         found = known.get(instruction.offset, [])
-        sources = (_source(kept) for value in found for kept in kept_in(value))
+        asked = [] if _is_asked_for_constant(found, instructions[place + 1 : place + 2]) else found
+        sources = (_source(kept) for value in asked for kept in kept_in(value))
         yield from ((line, f"uses {source}", _instead_of(source)) for source in sources if source)
         yield from ((line, *what) for what in _done_by(part, instruction, owner))
         owner = found[-1] if found else None
+
+
+def _is_asked_for_constant(found: list[Any], after: Sequence[dis.Instruction]) -> bool:
+    """Return whether code asks an impure module only for what is the same each time."""
+    names = (_CONSTANT.get(getattr(value, "__name__", ""), set()) for value in found)
+    return bool(found and after) and all(after[0].argval in own for own in names)
 
 
 def _done_by(part: Reached, instruction: dis.Instruction, owner: Any) -> Iterator[tuple[str, str]]:
@@ -274,7 +289,8 @@ def _of_a_library(value: Any) -> str | None:
     is_function = isinstance(value, BuiltinFunctionType | FunctionType | MethodType | type)
     owner = getattr(value if is_function else type(value), "__module__", None)
     name = getattr(value, "__name__", type(value).__name__)
-    is_impure = owner in _MODULES or (owner == "sys" and name in _OF_SYS)
+    is_constant = name in _CONSTANT.get(str(owner), ())
+    is_impure = (owner in _MODULES and not is_constant) or (owner == "sys" and name in _OF_SYS)
     if isinstance(owner, str) and owner in sys.stdlib_module_names:
         is_impure |= name.startswith(_CHANGES.get(owner, ("set",)))
     return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None

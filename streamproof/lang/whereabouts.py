@@ -22,6 +22,7 @@ _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _OF_VALUES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _IMPORTING = ("IMPORT_NAME", "IMPORT_FROM")
 _MAIN = "__main__"
+_GUARD = f"__name__ == '{_MAIN}'"
 _OF_A_FILE = ("__file__", "__path__", "__cached__")
 _OF_A_MODULE = ("__name__", "__spec__", "__package__", "__loader__")
 _WITH_MODULE = ("__module__", "__spec__", "__package__", "__loader__")
@@ -112,13 +113,18 @@ def _is_only_handed_on(part: Reached, name: str) -> bool:
 
 @functools.cache
 def _names_of_a_program(path: str) -> frozenset[str]:
-    """Name the globals that a file binds otherwise as a program: by its name, or from the main."""
+    """Name the globals that a file binds otherwise as a program: by its name, or from the main.
+
+    What stands below `if __name__ == "__main__"` alone is the program's, and none of the model.
+    """
     module = parsed(path)
     if not isinstance(module, ast.Module):
         return frozenset()
     found: set[str] = set()
     for node in _outside_of_functions(module):
         match node:
+            case ast.If(test, orelse=[]) if ast.unparse(test) == _GUARD:
+                pass
             case ast.If(test) | ast.While(test) if _asks_for_name(test):
                 for inner in _outside_of_functions(node):
                     found |= _bound_by(inner)

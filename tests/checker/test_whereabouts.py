@@ -166,13 +166,14 @@ MODEL = M
 OTHERWISE = {
     "a constant of the name": "LIMIT = 2 if __name__ == '__main__' else 3",
     "a constant below a condition": "if __name__ != '__main__':\n    LIMIT = 3",
-    "a constant of a program": "if __name__ == '__main__':\n    LIMIT = 3",
+    "one of two constants": "if __name__ == '__main__':\n    LIMIT = 3\nelse:\n    LIMIT = 2",
     "a constant from the program": "try:\n    from __main__ import LIMIT\n"
     "except ImportError:\n    pass",
     "a constant of a module's name": "LIMIT = len(type('C', (), {}).__module__)",
     "a constant of a class's text": "class C: ...\nLIMIT = len(repr(C))",
 }
 THE_SAME = {
+    "a constant of a program": "if __name__ == '__main__':\n    LIMIT = 3",
     "a program": "if __name__ == '__main__':\n    s = 5\n    print(M().ok(s))",
     "a log": "LOG = logging.getLogger(__name__)",
     "a class of this module": "from enum import Enum\nE = Enum('E', 'A B', module=__name__)",
