@@ -7,6 +7,8 @@ The name of a class alone, `type(x).__name__`, is the same.
 from __future__ import annotations
 
 import ast
+import builtins
+import typing
 from collections.abc import Iterator, Mapping
 from enum import EnumType
 from types import CodeType, FunctionType
@@ -19,15 +21,25 @@ from streamproof.lang.reached import Reached, kept_in, package_of
 from streamproof.lang.set_order import is_read
 
 _MAKES_TEXT = ("repr", "str", "format", "ascii")
-_BY_METHOD = ("format", "format_map", "repr", "pformat", "saferepr")
+_BY_METHOD = (
+    "format", "format_map", "repr", "pformat", "saferepr", "substitute", "safe_substitute", "mod",
+)  # fmt: skip
 _SAYS = ("__repr__", "__str__", "__format__")
-_GIVES_CLASSES = ("__class__", "__bases__", "__mro__", "__base__", "__orig_class__", "__origin__")
+_GIVES_CLASSES = (
+    "__class__", "__bases__", "__mro__", "__base__", "__orig_class__", "__orig_bases__",
+    "__origin__", "__args__", "__annotations__", "__objclass__", "__thisclass__",
+)  # fmt: skip
+_MAKES_CLASSES = (
+    "type", "namedtuple", "make_dataclass", "new_class", "NamedTuple", "NewType", "TypeVar",
+)  # fmt: skip
 _KEEPS = ("tuple", "list", "set", "frozenset", "dict", "sorted", "map", "filter", "reversed")
 _GOES_THROUGH = ("map", "filter", "sorted", "min", "max", "reduce")
 _BOXES = (
     ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.BoolOp, ast.Starred, ast.NamedExpr,
     ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Subscript,
 )  # fmt: skip
+_WITHOUT_PARTS = (bool, int, float, complex, str, bytes, type)
+_ALIAS: Any = type(typing.List)  # noqa: UP006 - what typing names a class by
 _INSTEAD = "Use the name of the class alone, type(x).__name__, or compare classes by `is`"
 
 
@@ -89,6 +101,11 @@ class _Finder:
                     case ast.For(target, iterated) | ast.comprehension(target, iterated):
                         if self.holds_class(iterated):
                             self.own.update(part.id for part in _names_in(target))
+                    case ast.ClassDef(name):
+                        self.own.add(name)
+                    case ast.Call(ast.Lambda(arguments), given):
+                        pairs = zip(arguments.args, given, strict=False)
+                        self.own.update(name.arg for name, part in pairs if self.holds_class(part))
                     case _:
                         pass
 
@@ -101,6 +118,10 @@ class _Finder:
                 yield from shown
             case ast.Call(ast.Attribute(shown, name)) if name in _SAYS:
                 yield from () if self.named.any(shown, _is_class) else (shown,)
+            case ast.Call(ast.Call(_, [ast.Constant(name)]), given) if name in _SAYS:
+                yield from given  # as by operator.methodcaller
+            case ast.Call(ast.Name("vars"), [shown]) | ast.Attribute(shown, "__dict__"):
+                yield shown  # its module is in it
             case ast.Call(called, given, words) if self._makes_text(called, given, words):
                 yield from (*given, *(word.value for word in words))
             case _:
@@ -132,19 +153,56 @@ class _Finder:
                 return True
             case ast.Attribute(_, name):
                 return name in _GIVES_CLASSES
-            case ast.Call(ast.Name("type"), [_]):
-                return True
-            case ast.Call(ast.Name(name), given) if name in _KEEPS:
-                return any(map(self.holds_class, given))
-            case ast.Call(ast.Attribute(_, "mro" | "__subclasses__")):
-                return True
-            case ast.Subscript(owner):
+            case ast.Call(called, given):
+                return self._call_holds_class(called, given)
+            case ast.Subscript(ast.Dict(_, values)):
+                return any(map(self.holds_class, values))
+            case ast.Subscript(owner, key):
                 known = list(self.named.values(node))
-                return any(map(_holds_own_class, known)) if known else self.holds_class(owner)
+                if known:
+                    return any(map(_holds_own_class, known))
+                return self.holds_class(owner) or (self._is_class(owner) and self.holds_class(key))
             case _ if isinstance(node, _BOXES):
                 return any(map(self.holds_class, ast.iter_child_nodes(node)))
             case _:
                 return False
+
+    def _call_holds_class(self, called: ast.expr, given: list[ast.expr]) -> bool:
+        """Return whether a call may give a class of a user, or an object that holds one."""
+        match called:
+            case ast.Name(name) | ast.Attribute(attr=name) if name in _MAKES_CLASSES:
+                return True
+            case ast.Attribute(_, "mro" | "__subclasses__"):
+                return True
+            case ast.Name(name) if name in _KEEPS:
+                return any(map(self.holds_class, given))
+        if self._is_class(called):
+            return any(map(self.holds_class, given))
+        return any(map(self._gives_class, self.named.values(called)))
+
+    def _is_class(self, node: ast.expr) -> bool:
+        """Return whether an expression names a class, Python's own or another."""
+        if isinstance(node, ast.Name) and node.id not in self.names:
+            found = getattr(builtins, node.id, None)
+            return isinstance(found, type) and found not in _WITHOUT_PARTS
+        return self.named.any(node, lambda value: isinstance(value, type | _ALIAS))
+
+    def _gives_class(self, function: Any) -> bool:
+        """Return whether a function of a user returns a class."""
+        if not isinstance(function, FunctionType) or (function.__code__, -1) in self.handed:
+            return False
+        code = function.__code__
+        if origin_of(code) is not Origin.USER:
+            return False
+        finder = _Finder(function.__globals__, self.cls, handed=(*self.handed, (code, -1)))
+        return any(map(finder.returns_class, trees_of(code)))
+
+    def returns_class(self, tree: ast.AST) -> bool:
+        """Return whether a function returns a class."""
+        self._find_variables(tree)
+        body = [tree.body] if isinstance(tree, ast.Lambda) else []
+        given = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+        return any(value is not None and self.holds_class(value) for value in (*body, *given))
 
     def _handed_on(self, call: ast.Call) -> Iterator[tuple[ast.AST, ast.AST]]:
         """List where a user's function makes a text of the class that it is given."""

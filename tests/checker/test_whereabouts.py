@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import operator
 import pickle
+import string
+from collections import namedtuple
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -50,6 +52,10 @@ def text_of(value: Any) -> str:
     return f"{value}"
 
 
+def class_of(value: Any) -> type:
+    return type(value)
+
+
 def text_made_of(value: Any) -> str:
     kind = type(value)
     return repr(kind)
@@ -77,6 +83,14 @@ SEEN: dict[str, Callable[[], Any]] = {
     "a class in a variable": lambda: text_made_of(1)[8],
     "a class that a function makes a text of": lambda: text_of(Known)[8],
     "classes that are gone through": lambda: list(map(repr, [Known]))[-1][8],
+    "a class that a function gives": lambda: repr(class_of(1))[8],
+    "a class that a lambda is given": lambda: (lambda kind: str(kind))(Known)[8],  # noqa: PLC3002, PLW0108
+    "a class in a template": lambda: string.Template("$x").substitute(x=Known)[8],
+    "a class in an error": lambda: str(KeyError(Known))[8],
+    "a class that a sort is made of": lambda: str(list[Known])[6],
+    "a class that is made": lambda: str(namedtuple("Made", "a"))[8],  # noqa: PYI024
+    "a class that decides an order": lambda: min([Known, Stop], key=repr),
+    "what a class holds": lambda: [*vars(Known).items()],
     "a copy in bytes": lambda: pickle.dumps(Known),
     "who calls": caller,
     "the frame of a generator": lambda: started().gi_frame.f_back,
@@ -93,6 +107,8 @@ NOT_SEEN: dict[str, Callable[[], Any]] = {
     "the text of a member": lambda: f"{Mood.GOOD}"[0],
     "the value of a class in a table": lambda: f"{KINDS[Known]}"[0],
     "a class that is compared": lambda: isinstance(1, type(MAIN_NUMBER)),
+    "a class by which a table is read": lambda: str({int: 2, Known: 3}[type(MAIN_NUMBER)]),
+    "an object of a class": lambda: str(int(MAIN_NUMBER)),
     "a class that is called": lambda: str(type(MAIN_NUMBER)(2))[0],
     "a text of a number": lambda: "%d" % MAIN_NUMBER,  # noqa: UP031
 }
