@@ -88,7 +88,7 @@ def coarse(hint: Any, bindings: Mapping[Any, Any]) -> str | None:
 
     Parameters
     ----------
-    bindings : what the type variables of a generic record stand for
+    hint, bindings : an annotation, and what the type variables of a generic record stand for
     """
     hint = _resolved(hint, bindings)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -233,6 +233,7 @@ def _is_only_told(node: ast.AST, parents: dict[ast.AST, ast.AST], *, is_reason: 
 
     Parameters
     ----------
+    node, parents : what makes the text, and what each part of the function is in
     is_reason : whether what the function returns is shown
     """
     inner, outer = node, parents.get(node)

@@ -45,6 +45,7 @@ def find_whereabouts(part: Reached, *, is_maker: bool = False) -> Iterator[tuple
 
     Parameters
     ----------
+    part : the function
     is_maker : whether it makes constants, which may depend on a file and on how code is written
     """
     line = part.code.co_firstlineno
