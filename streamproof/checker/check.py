@@ -21,6 +21,7 @@ from streamproof.checker.ruled_out import names_ruled_out
 from streamproof.checker.translation import translation_of
 from streamproof.lang.as_asked import require_as_first_asked
 from streamproof.lang.claims import require_claims
+from streamproof.lang.impure import require_exact_keys
 from streamproof.lang.model import Model
 from streamproof.lang.quantify import observed_premises
 from streamproof.lang.reached import require_as_when_listed
@@ -195,6 +196,7 @@ def check(  # noqa: PLR0913 - all that can be asked, by name
     with observed_premises() as premises:
         found = engine(model, limits=limits, on_progress=on_progress)
     require_unchanged(model, around)
+    require_exact_keys(type(model))
     findings = list(safety_findings(model, Evidence.of_search(found), premises))
     promised = promise_names(model)
     if liveness and promised:

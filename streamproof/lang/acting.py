@@ -75,8 +75,9 @@ def running_in(module: ModuleType, is_own: IsOwn) -> Iterator[Any]:
             yield from vars(cls).values()
     for run in runs_in(_body_of(module)):
         for source, _, name in _imports_of(module, run.node):
-            if is_rebound(name, module) and source in sys.modules and is_own(sys.modules[source]):
-                yield from vars(sys.modules[source]).values()
+            other = sys.modules.get(source)
+            if other is not None and is_own(other) and _is_covered(name, other, module):
+                yield from vars(other).values()
 
 
 def imported_by(module: ModuleType) -> Iterator[ModuleType]:
@@ -105,6 +106,18 @@ def _imports_of(module: ModuleType, node: ast.stmt) -> Iterator[tuple[str, str, 
                 yield source, alias.name, alias.asname or alias.name
     elif not isinstance(node, Definition):
         yield from ((name, "", "") for name in imported_by_text(node, vars(module)))
+
+
+def _is_covered(name: str, source: ModuleType, module: ModuleType) -> bool:
+    """Return whether what was imported under a name may have come to stand for something else."""
+    if name != "*":
+        return is_rebound(name, module)
+    own, file = vars(module), statements_of(module)
+    public = getattr(source, "__all__", [name for name in vars(source) if name[0] != "_"])
+    return any(
+        own.get(name) is not vars(source).get(name) or name in file.bound or name in file.handed
+        for name in public
+    )
 
 
 def is_rebound(name: str, module: ModuleType) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, assert_never
 
@@ -16,7 +16,7 @@ from streamproof.lang.expr import Apply, Const, Expr, Quantified, Read, Var
 from streamproof.lang.form import Command, Update
 from streamproof.lang.map import Map
 from streamproof.lang.records import assembled
-from streamproof.lang.sorts import DomainSort, MapSort, RecordSort, Sort
+from streamproof.lang.sorts import BoolSort, DomainSort, EnumSort, MapSort, RecordSort, Sort
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "not": operator.not_,
@@ -112,10 +112,19 @@ def _apply(name: str, arguments: tuple[Expr, ...], world: World, bound: Mapping[
 
 
 def bindings(variables: tuple[Var, ...], world: World) -> Iterator[dict[Var, Any]]:
-    """List every assignment of domain elements to variables."""
-    domains = [world.domains[str(variable.sort)] for variable in variables]
-    for values in product(*domains):
+    """List every assignment of values to variables, of which none is a number."""
+    for values in product(*(_values(variable.sort, world) for variable in variables)):
         yield dict(zip(variables, values, strict=True))
+
+
+def _values(sort: Sort, world: World) -> Iterable[Any]:
+    match sort:
+        case BoolSort():
+            return (False, True)
+        case EnumSort(cls):
+            return cls
+        case _:
+            return world.domains[str(sort)]
 
 
 def enabled(command: Command, world: World, bound: Mapping[Var, Any]) -> bool:

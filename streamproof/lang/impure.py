@@ -11,10 +11,11 @@ import builtins
 import datetime as dt
 import dis
 import functools
+import inspect
 import pathlib
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -26,21 +27,25 @@ from types import (
 )
 from typing import Any
 
+from streamproof import lang as language
 from streamproof.lang.addresses import find_text_of_address
+from streamproof.lang.cached import find_coarse_key, told_of
+from streamproof.lang.class_texts import find_text_of_class
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.makers import makers_of
 from streamproof.lang.named import trees_of
-from streamproof.lang.origin import instructions_of
-from streamproof.lang.reached import Reached, kept_in, reached_from, roots_of
+from streamproof.lang.origin import Origin, asks_models, instructions_of, origin_of
+from streamproof.lang.reached import Reached, Reader, kept_in, reached_from, roots_of
 from streamproof.lang.reflective import imported_by_text
 from streamproof.lang.set_order import find_use_of_order
+from streamproof.lang.whereabouts import find_whereabouts
 
 _MODULES = (
     "random", "secrets", "time", "uuid", "os", "posix", "socket", "subprocess", "tempfile", "gc",
     "inspect", "traceback", "weakref", "_weakref", "contextvars", "_contextvars", "ctypes",
     "_ctypes", "threading", "_thread", "queue", "_queue", "multiprocessing", "warnings",
     "_warnings", "platform", "linecache", "email.utils", "resource", "sched", "asyncio", "select",
-    "locale",
+    "locale", "pickle", "_pickle",
 )  # fmt: skip
 _OF_SYS = (
     "_getframe", "_current_frames", "getprofile", "gettrace", "getrefcount", "getrecursionlimit",
@@ -56,6 +61,15 @@ _OF_LIBRARIES = (
     "lzma.open", "logging.LogRecord", "logging.makeLogRecord", "numpy.datetime64",
     "decimal.getcontext", "decimal.localcontext", "_csv.field_size_limit",
 )  # fmt: skip
+_FOR_MODELS = ("streamproof.lang.machine",)
+"""Modules of streamproof, beside the language's names, whose functions models are made of."""
+_CONSTANT = {
+    "uuid": {
+        "UUID", "SafeUUID", "uuid3", "uuid5",
+        "NAMESPACE_DNS", "NAMESPACE_URL", "NAMESPACE_OID", "NAMESPACE_X500",
+    },
+}  # fmt: skip
+"""What impure modules have that is the same each time."""
 _CHANGES = {"sys": ("set", "get"), "operator": (), "_operator": (), "builtins": ()}
 """How functions begin that change, or ask, what all of a process shares; elsewhere with `set`."""
 _WRITTEN_IN_C = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType)
@@ -76,12 +90,46 @@ def require_pure(cls: type[Any]) -> None:
     ImpureModel : if one may; it names function, file and line
     """
     _require_pure(cls)  # type: ignore[arg-type] # a class does hash
+    require_exact_keys(cls)
+
+
+def require_exact_keys(cls: type[Any]) -> None:
+    """Refuse a model that asks a cached function whose key may take one value for another.
+
+    Raises
+    ------
+    ImpureModel : if one does; it names function, file and line
+    """
+    caches, classes = _caches_of(cls)  # type: ignore[arg-type] # a class does hash
+    for cache in caches:
+        if found := find_coarse_key(cache, classes):
+            line, what, instead = told_of(found, cache)
+            code = inspect.unwrap(cache).__code__
+            raise ImpureModel(
+                f"{code.co_name} ({code.co_filename}:{line}) {what}: a search would believe an "
+                f"answer that depends on what was asked before. {instead}"
+            )
+
+
+@functools.cache
+def _caches_of(cls: Any) -> tuple[list[Any], list[type[Any]]]:
+    """List the cached functions that a model may ask, and the classes whose methods they may be."""
+    reader = Reader(cls)
+    for _ in reader.read(roots_of(cls)):
+        pass
+    return reader.caches, [*cls.__mro__, *reader.classes]
 
 
 @functools.cache
 def _require_pure(cls: Any) -> None:
     for part in reached_from(cls, roots_of(cls)):
-        seen = (*_impurities(part), *find_use_of_order(part, cls), *find_text_of_address(part, cls))
+        seen = (
+            *_impurities(part),
+            *find_use_of_order(part, cls),
+            *find_text_of_address(part, cls),
+            *find_whereabouts(part),
+            *find_text_of_class(part, cls),
+        )
         for line, what, instead in seen:
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, so it may answer "
@@ -89,7 +137,12 @@ def _require_pure(cls: Any) -> None:
                 f"this one alone. {instead}"
             )
     for part in reached_from(cls, makers_of(cls)):
-        seen = (*_of_another_process(part), *find_use_of_order(part, cls))
+        seen = (
+            *_of_another_process(part),
+            *find_use_of_order(part, cls),
+            *find_whereabouts(part, is_maker=True),
+            *find_text_of_class(part, cls),
+        )
         for line, what, instead in seen:
             raise ImpureModel(
                 f"{part.code.co_name} ({part.code.co_filename}:{line}) {what}, and the model is "
@@ -148,13 +201,21 @@ def _impurities(part: Reached) -> Iterator[tuple[int, str, str]]:
     for instruction, value in part.values:
         known.setdefault(instruction.offset, []).append(value)
     owner: Any = None  # what the instruction before has loaded
-    for instruction in instructions_of(part.code):
+    instructions = instructions_of(part.code)
+    for place, instruction in enumerate(instructions):
         line = instruction.starts_line or line
         found = known.get(instruction.offset, [])
-        sources = (_source(kept) for value in found for kept in kept_in(value))
-        yield from ((line, f"uses {source}", _AS_PARAMETER) for source in sources if source)
+        asked = [] if _is_asked_for_constant(found, instructions[place + 1 : place + 2]) else found
+        sources = (_source(kept) for value in asked for kept in kept_in(value))
+        yield from ((line, f"uses {source}", _instead_of(source)) for source in sources if source)
         yield from ((line, *what) for what in _done_by(part, instruction, owner))
         owner = found[-1] if found else None
+
+
+def _is_asked_for_constant(found: list[Any], after: Sequence[dis.Instruction]) -> bool:
+    """Return whether code asks an impure module only for what is the same each time."""
+    names = (_CONSTANT.get(getattr(value, "__name__", ""), set()) for value in found)
+    return bool(found and after) and all(after[0].argval in own for own in names)
 
 
 def _done_by(part: Reached, instruction: dis.Instruction, owner: Any) -> Iterator[tuple[str, str]]:
@@ -187,7 +248,8 @@ def _source(value: Any) -> str | None:
     """Name what a value draws from, if it is no function of the state."""
     if isinstance(value, ModuleType):
         name = value.__name__
-        return name if name in _MODULES or name.endswith(".random") else None
+        is_impure = name in (*_MODULES, "__main__") or name.endswith(".random")
+        return name if is_impure else None
     if isinstance(value, pathlib.PurePath) or value is pathlib.Path or value is pathlib.PosixPath:
         return "a file's path"
     is_bound = isinstance(value, BuiltinFunctionType | MethodType)  # nobody else is asked
@@ -198,7 +260,18 @@ def _source(value: Any) -> str | None:
             return "a source of random numbers"
     if hasattr(type(value), "__next__"):
         return f"the iterator {value!r}, which goes on at each call"
-    return _of_the_process(value) or _of_a_library(value)
+    return _of_the_process(value) or _of_a_library(value) or _of_streamproof(value)
+
+
+def _of_streamproof(value: Any) -> str | None:
+    """Name a function of streamproof's own, which may tell what asks a model."""
+    if not isinstance(value, FunctionType):
+        return None
+    if origin_of(value.__code__) is not Origin.LANGUAGE and not asks_models(value.__code__):
+        return None
+    owner = value.__qualname__.partition(".")[0]
+    is_public = owner in language.__all__ or value.__module__ in _FOR_MODELS
+    return None if is_public else f"{value.__module__}.{value.__qualname__}"
 
 
 def _of_the_process(value: Any) -> str | None:
@@ -216,14 +289,22 @@ def _of_a_library(value: Any) -> str | None:
     is_function = isinstance(value, BuiltinFunctionType | FunctionType | MethodType | type)
     owner = getattr(value if is_function else type(value), "__module__", None)
     name = getattr(value, "__name__", type(value).__name__)
-    is_impure = owner in _MODULES or (owner == "sys" and name in _OF_SYS)
+    is_constant = name in _CONSTANT.get(str(owner), ())
+    is_impure = (owner in _MODULES and not is_constant) or (owner == "sys" and name in _OF_SYS)
     if isinstance(owner, str) and owner in sys.stdlib_module_names:
         is_impure |= name.startswith(_CHANGES.get(owner, ("set",)))
     return f"{owner}.{name}" if is_impure or f"{owner}.{name}" in _OF_LIBRARIES else None
 
 
+def _instead_of(source: str) -> str:
+    if source.startswith(f"{language.__name__.partition('.')[0]}."):
+        return "Use what streamproof.lang offers to models"
+    return _AS_A_FIELD if source == "__main__" else _AS_PARAMETER
+
+
 _IMPORTS_UNKNOWN = "imports a module whose name is not written there"
 _AT_THE_HEAD = "Import it by its name, at the head of the file"
+_AS_A_FIELD = "Give the model a field for what should differ, and decide by that"
 _AS_PARAMETER = "Make what it gives a parameter of the action, over a Domain of all that may come"
 _IN_STATE = "Let it be a field of the state, which an action gives anew"
 _NO_HASH = "Compare values by ==, or give each a number in a Map or a field"

@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleTy
 from typing import Any
 
 from streamproof.lang.as_listed import Listed, list_code, require_as_listed
+from streamproof.lang.cached import is_cache
 from streamproof.lang.contents import ENTRIES, PAIRS, attribute_of, built_on, dict_getter, kept_in_c
 from streamproof.lang.errors import StreamproofError
 from streamproof.lang.imports import Imported, imported_in
@@ -133,6 +134,7 @@ class Reader:
         self.looked_at: set[type[Any]] = set()
         self.classes: dict[type[Any], None] = dict.fromkeys(records)
         self.packages = packages_of(cls)  # type: ignore[arg-type] # a class does hash
+        self.caches: list[Any] = []
 
     def read(self, roots: Iterable[Any]) -> Iterator[Reached]:
         """List what some methods may run, and was not listed yet."""
@@ -208,6 +210,7 @@ class Reader:
 
     def _follow(self, value: Any) -> Iterator[Reached]:
         for part in unwrapped(value):
+            self.caches += [part] if is_cache(part) else []
             if type(part) is FunctionType and self.is_own(part.__code__):
                 cells: dict[str, Any] = {}
                 pairs = zip(part.__code__.co_freevars, part.__closure__ or (), strict=False)

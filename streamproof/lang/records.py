@@ -52,9 +52,36 @@ def refuse_more_than_fields(record: Any) -> None:
             )
 
 
-def refuse_own_equality(cls: type[Any]) -> None:
-    """Refuse to compare records of a class by their fields, where it compares otherwise."""
-    if not is_plain_dataclass(cls, "__eq__") or not all(f.compare for f in dataclasses.fields(cls)):
+def has_parts(value: Any) -> bool:
+    """Return whether a value is a record or a tuple, so that it is compared part by part."""
+    return isinstance(value, tuple) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    )
+
+
+def parts_compared(left: Any, right: Any) -> list[tuple[Any, Any]] | None:
+    """Return the parts that `==` compares of two values; None if it says that they differ.
+
+    Records of unlike classes are never equal, whatever their fields say; a tuple may be named.
+    """
+    for value in filter(has_parts, (left, right)):
+        _refuse_own_equality(type(value))
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+    if type(left) is not type(right):
+        return None
+    names = [field.name for field in dataclasses.fields(left)]
+    return [(getattr(left, name), getattr(right, name)) for name in names]
+
+
+def _refuse_own_equality(cls: Any) -> None:
+    """Refuse to compare values of a class by their parts, where it compares otherwise."""
+    if issubclass(cls, tuple):
+        is_plain = cls.__eq__ is tuple.__eq__
+    else:
+        is_plain = is_plain_dataclass(cls, "__eq__")
+        is_plain &= all(field.compare for field in dataclasses.fields(cls))
+    if not is_plain:
         raise untraceable(
             f"it compares maps of {cls.__name__}, which has an equality of its own",
             "Leave __eq__ to @dataclass(frozen=True), and compare the fields that are meant",

@@ -62,11 +62,13 @@ def refused_error(error: BaseException, name: str, remedy: str) -> Untraceable:
 
 
 @contextmanager
-def blaming(name: str, function: Callable[..., Any]) -> Iterator[None]:
+def blaming(name: str, function: Callable[..., Any] | None) -> Iterator[None]:
     """Name a function that has already ended, where its result turns out to be wrong."""
     try:
         yield
     except Untraceable as error:
+        if function is None:
+            raise
         place = location_of(function)
         raise noted(Untraceable(name, place, error.what, error.remedy)) from error
 

@@ -270,9 +270,12 @@ def lift(value: object, sort: ScalarSort) -> Expr:
         expr.sort == sort or (isinstance(expr.sort, IntSort) and isinstance(sort, IntSort))
     ):
         return expr
+    known = expr.sort if expr is not None else None
+    are_numbers = all(isinstance(part, BoolSort | IntSort) for part in (known, sort))
+    why = "; plain Python takes True for 1 and False for 0" if are_numbers else ""
     raise untraceable(
         f"it compares or combines a value of sort {sort} with {value!r}, which is none",
-        f"Use values of sort {sort} on both sides; in plain Python this comparison is always False",
+        f"Use values of sort {sort} on both sides{why}",
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import starmap
 from typing import Any
 
 from streamproof.lang import expr as ex
@@ -19,9 +20,10 @@ from streamproof.lang.records import (
     assembled,
     changed_record,
     changed_tuple,
-    refuse_own_equality,
+    has_parts,
+    parts_compared,
 )
-from streamproof.lang.refusals import quantifiers_over, refused_in, untraceable
+from streamproof.lang.refusals import blaming, quantifiers_over, refused_in, untraceable
 from streamproof.lang.runs import current_run
 from streamproof.lang.scalars import (
     SymbolicBool,
@@ -229,8 +231,7 @@ class SymbolicMap(Map[Any, Any]):
                 f"it reads a map over {len(self.variables)} domains at {len(parts)} keys",
                 "Give one key for each domain: m[p, q]",
             )
-        pairs = zip(parts, self.variables, strict=True)
-        return tuple(lift(part, variable.sort) for part, variable in pairs)
+        return tuple(lift(part, v.sort) for part, v in zip(parts, self.variables, strict=True))
 
 
 def _as_key(variables: tuple[Var, ...]) -> Any:
@@ -288,14 +289,12 @@ def substitute_value(value: Any, replacement: dict[Var, Expr]) -> Any:
 
 
 def equal_values(left: Any, right: Any) -> Expr:
-    """Return the condition under which two values of one sort are equal, part by part."""
+    """Return the condition under which two values are equal, part by part, as Python says."""
     if isinstance(left, SymbolicMap):
-        same = left == right
-        return lift(same, ex.BOOL)
-    if dataclasses.is_dataclass(left) and not isinstance(left, type):
-        refuse_own_equality(type(left))
-        names = [field.name for field in dataclasses.fields(left)]
-        return ex.conjunction(*(equal_values(getattr(left, n), getattr(right, n)) for n in names))
+        return lift(left == right, ex.BOOL)
+    if has_parts(left) or has_parts(right):
+        pairs = parts_compared(left, right)
+        return ex.FALSE if pairs is None else ex.conjunction(*starmap(equal_values, pairs))
     if is_symbolic(left):
         return ex.equal(left.expr, lift(right, left.expr.sort))
     if is_symbolic(right):
@@ -381,7 +380,8 @@ def merged(
         raise refused_in(
             told_as, "every path through a lambda fails its claim", "Correct the assert"
         )
-    return _merge(live, 0)
+    with blaming(getattr(told_as, "__name__", name), told_as):
+        return _merge(live, 0)
 
 
 def _for_some(variables: tuple[Var, ...], *conditions: Expr) -> Expr:

@@ -12,6 +12,7 @@ from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.expr import Expr
 from streamproof.lang.model import Call, Model, Role
 from streamproof.lang.show import show as show_expr
+from streamproof.lang.sorts import IntSort
 from streamproof.models.kit.trace import Change, Trace, TraceStep, changes, fields_of, show
 from streamproof.models.kit.verdict import Json, Reachable, Reached
 from streamproof.proofs.bounded import Instance, Question, find_instance
@@ -203,9 +204,22 @@ def _said(theory: Theory) -> Iterator[Any]:
 def _agree(
     expr: Expr, obligation: Obligation, found: Instance, state: Any, *, expected: bool
 ) -> None:
+    if _ranges_over_numbers(expr):
+        return  # plain Python cannot go through them all
     bound = {parameter: found.arguments[parameter.name] for parameter in obligation.parameters}
     if evaluate(expr, world(found.model, state), bound) is not expected:
         raise EnginesDisagree(
             f"{obligation}: Z3 takes {show_expr(expr)} to be {expected}, plain Python does not, in "
             f"{show(state)} of {show(found.model)}"
         )
+
+
+def _ranges_over_numbers(expr: Expr) -> bool:
+    match expr:
+        case ex.Quantified(_, variables, body, _):
+            numbers = any(isinstance(variable.sort, IntSort) for variable in variables)
+            return numbers or _ranges_over_numbers(body)
+        case ex.Apply(_, arguments, _):
+            return any(map(_ranges_over_numbers, arguments))
+        case _:
+            return False

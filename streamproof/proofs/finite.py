@@ -13,7 +13,7 @@ from typing import Any
 import z3
 
 from streamproof.lang.expr import Apply, Expr, Quantified, Var, free_variables
-from streamproof.lang.sorts import BoolSort, IntSort, ScalarSort
+from streamproof.lang.sorts import BoolSort, EnumSort, IntSort, ScalarSort
 from streamproof.proofs.to_z3 import OPERATORS, Bound, OpenTranslator, Term
 
 
@@ -93,15 +93,34 @@ class FiniteTranslator(OpenTranslator):
         return self._equal[_key(term), index]
 
     def quantified(self, kind: str, variables: tuple[Var, ...], body: Expr, bound: Bound) -> Term:
-        """Write a quantifier out over its elements."""
-        ranges = [range(self.sizes[str(variable.sort)]) for variable in variables]
+        """Write a quantifier out over its elements, and leave it to Z3 over numbers."""
+        numbers = {
+            variable: z3.FreshConst(self.sort(variable.sort), variable.name)
+            for variable in variables
+            if isinstance(variable.sort, IntSort)
+        }
+        finite = [variable for variable in variables if variable not in numbers]
         terms = [
-            self.term(body, {**bound, **dict(zip(variables, one, strict=True))})
-            for one in product(*ranges)
+            self.term(body, {**bound, **numbers, **dict(zip(finite, one, strict=True))})
+            for one in product(*(self._values(variable.sort) for variable in finite))
         ]
         if kind == "count":
             return sum((self._choice(term, 1, 0) for term in terms), start=0)
-        return self.conjunction(terms) if kind == "forall" else self.disjunction(terms)
+        every = kind == "forall"
+        joined = self.conjunction(terms) if every else self.disjunction(terms)
+        if not numbers or isinstance(joined, bool):
+            return joined
+        return (z3.ForAll if every else z3.Exists)(list(numbers.values()), joined)
+
+    def _values(self, sort: ScalarSort) -> Iterable[Term]:
+        """List all values of a sort that has finitely many."""
+        match sort:
+            case BoolSort():
+                return (False, True)
+            case EnumSort(cls):
+                return [self.constant(member, sort) for member in cls]
+            case _:
+                return range(self.sizes[str(sort)])
 
     def conjunction(self, terms: Iterable[Term]) -> Term:
         """Join terms by and."""

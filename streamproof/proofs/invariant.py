@@ -7,6 +7,7 @@ import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from streamproof.lang import expr as ex
@@ -67,7 +68,18 @@ class Invariant:
 def named(
     functions: tuple[Callable[..., bool], ...], kind: str
 ) -> list[tuple[str, Callable[..., bool]]]:
-    """Name functions by themselves, and a lambda, which has no name, by its kind and number."""
+    """Name functions by themselves, and a lambda, which has no name, by its kind and number.
+
+    Raises
+    ------
+    WrongDefinition : if one is no function
+    """
+    for function in functions:
+        if not isinstance(function, FunctionType):
+            raise WrongDefinition(
+                f"{function!r} is given as a {kind}, and is no function, so it has no name to be "
+                "told by and no parameters with annotations. Write it as a function with def"
+            )
     return [
         (f"{kind} {number}" if function.__name__ == "<lambda>" else function.__name__, function)
         for number, function in enumerate(functions, start=1)
@@ -142,7 +154,14 @@ def _model_and_state(invariant: Invariant) -> tuple[Any, Any]:
 def parameters_taken(function: Callable[..., Any]) -> tuple[Var, ...]:
     """Return what a conjunct or lemma takes beside the model and the state, as variables."""
     hints = typing.get_type_hints(function, include_extras=True)
-    names = list(inspect.signature(function).parameters)[2:]
+    taken = list(inspect.signature(function).parameters.values())
+    if odd := [str(part) for part in taken if part.kind not in _BY_PLACE]:
+        raise WrongDefinition(
+            f"{function.__qualname__} takes {', '.join(odd)} not by place, and a conjunct "
+            "is given the model, a state and one value for each further parameter, in this order. "
+            "Write a plain parameter for each"
+        )
+    names = [part.name for part in taken][2:]
     if unknown := [name for name in names if name not in hints]:
         raise WrongDefinition(
             f"{function.__qualname__} takes {', '.join(unknown)} without an annotation, so it is "
@@ -150,6 +169,9 @@ def parameters_taken(function: Callable[..., Any]) -> tuple[Var, ...]:
             "each parameter after the model and the state: with an Element class, an Enum, or int"
         )
     return tuple(Var(name, _scalar(sort_of(hints[name]), name)) for name in names)
+
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _scalar(sort: Any, name: str) -> ScalarSort:

@@ -25,6 +25,7 @@ import queue
 import sys
 import time
 import traceback
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -213,6 +214,8 @@ OF_THE_PROCESS: dict[str, Callable[[], Any]] = {
     "numpy's time": lambda: np.datetime64("now"),
     "a record of a log": lambda: logging.LogRecord("a", 1, "b", 1, "", (), None).msecs,
     "how deep it may go": lambda: depth(),
+    "an identifier by chance": lambda: uuid.uuid4(),
+    "an identifier by a text": lambda: getattr(uuid, "uuid4")(),  # noqa: B009
 }
 
 

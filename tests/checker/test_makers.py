@@ -117,3 +117,20 @@ def test_constants_of_another_file_are_followed(tmp_path, monkeypatch):
     code, told = run("prove", file)
     assert code == ExitCode.WRONG_USE
     assert "own_settings.py:1) calls hash" in told
+
+
+def test_functions_of_another_file_that_make_nothing_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = "def told(names):\n    return [name for name in {*names, 'a'}]\n"
+    (tmp_path / "own_tools.py").write_text(text, encoding="utf-8")
+    code, told = run("check", file_of(tmp_path, {"global": "from own_tools import *"}))
+    assert code == ExitCode.GREEN, told
+
+
+def test_what_covers_a_function_of_another_file_is_looked_at_with_it(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = "def told(names):\n    return len([name for name in {*names, 'a'}][0])\n"
+    (tmp_path / "own_covered.py").write_text(text, encoding="utf-8")
+    covered = {"global": "from own_covered import *\ntold = told('b')\nTOP = 4 + told * 0"}
+    code, told = run("check", file_of(tmp_path, covered))
+    assert code == ExitCode.WRONG_USE, told

@@ -7,6 +7,7 @@ import functools
 import operator
 import sys
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,12 +39,15 @@ class Speaking:
 
 
 SPEAKING = Speaking()
+FIRST = uuid.UUID(int=0)
 PURE: dict[str, Callable[[], Any]] = {
     "an object that says what it is": lambda: repr(SPEAKING)[0],
     "a text of numbers": lambda: f"{KEYS['a']}"[0],
     "a reason with an object": lambda: f"{SILENT} is not well",
     "numbers of a library": lambda: np.int64(1) + len(codecs.encode("a", "utf-8")),
     "what is a constant of Python": lambda: sys.maxsize > 0,
+    "an identifier that is written down": lambda: uuid.UUID(int=1) != FIRST,
+    "an identifier of a name": lambda: uuid.uuid5(uuid.NAMESPACE_DNS, "a"),
 }
 
 

@@ -56,3 +56,11 @@ def test_a_comparison_with_none_is_none():
         return s if p is None else replace(s, flag=is_there)
 
     assert trace_model(model_with(unset)).commands
+
+
+def test_a_truth_value_beside_a_number_is_not_said_to_be_unequal():
+    def step(model, s, p):
+        return replace(s, flag=s.flag == 1)
+
+    with pytest.raises(Untraceable, match="plain Python takes True for 1 and False for 0"):
+        trace_model(model_with(step))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import traceback
 import typing
 from collections.abc import Mapping
 from enum import Enum
@@ -16,6 +17,10 @@ from streamproof.lang.model import Model
 
 class UnknownSize(StreamproofError, LookupError):
     """A model has no size of this name, or no such setting, or a setting has no such value."""
+
+
+class FailedSize(StreamproofError, RuntimeError):
+    """The code of a model that makes it at a size, such as its `sized`, has failed."""
 
 
 def named_size(model_class: type[Model[Any]], name: str) -> tuple[str, Mapping[str, Any]]:
@@ -61,6 +66,7 @@ def at_size(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Model[Any
     Raises
     ------
     UnknownSize : if a setting is missing or unknown
+    FailedSize : if the model's own code fails as it is made
     """
     known = settings(model_class)
     made = {}
@@ -76,7 +82,17 @@ def at_size(model_class: type[Model[Any]], size: Mapping[str, Any]) -> Model[Any
             f"{model_class.__name__} cannot be built from {dict(size)}: {wrong}. Its settings are "
             f"{_described(model_class)}"
         ) from None
-    return model_class.sized(**made)
+    try:
+        return model_class.sized(**made)
+    except StreamproofError:
+        raise
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise FailedSize(
+            f"{model_class.__name__} could not be made at size {dict(size)}: "
+            f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno}). So there is no "
+            "model to ask. Correct the code there, or give another size"
+        ) from error
 
 
 def settings(model_class: type[Model[Any]]) -> Mapping[str, Any]:

@@ -11,7 +11,14 @@ import pytest
 from streamproof.lang import Domain, Element
 from streamproof.lang.model import Model, init
 from streamproof.lang.sorts import Range
-from streamproof.models.kit.sizes import UnknownSize, at_size, named_size, parsed, settings
+from streamproof.models.kit.sizes import (
+    FailedSize,
+    UnknownSize,
+    at_size,
+    named_size,
+    parsed,
+    settings,
+)
 
 
 class Shape(Enum):
@@ -141,3 +148,14 @@ def test_an_unknown_size_is_answered_with_the_known_ones():
     assert named_size(Sizeless, "") == ("", {})
     with pytest.raises(UnknownSize, match="none"):
         named_size(Sizeless, "huge")
+
+
+class Failing(Fields):
+    @classmethod
+    def sized(cls, count: int) -> Failing:
+        return cls(Domain(Process, [1, 2][count]))
+
+
+def test_an_error_in_the_code_that_makes_a_model_is_told_with_its_place():
+    with pytest.raises(FailedSize, match=r"Failing .* IndexError: .*test_sizes.py:\d+\)"):
+        at_size(Failing, {"count": 2})
