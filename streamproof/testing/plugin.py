@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FILES = "streamproof_files"
 """The setting that says which files have models to be tested."""
 MARK = "streamproof"
+PACKAGE = "streamproof"
 _MARK_HELP = (
     "streamproof(sizes=, walks=, engine=, states_max=, proof=): the model of this class or file is "
     "tested: one test a property and size. With walks=N it is sampled, and SAMPLED passes"
@@ -29,6 +30,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="args",
         default=["streamproof_model*.py"],
     )
+
+
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Leave the `assert` statements of streamproof as they are.
+
+    pytest rewrites those of every package with a plugin. Rewritten, a claim of a protocol would have
+    another text, and look at symbolic values.
+    """
+    hook = early_config.pluginmanager.rewrite_hook
+    getattr(hook, "_must_rewrite", set()).discard(PACKAGE)
+    known = getattr(hook, "_marked_for_rewrite_cache", {})
+    for name in [name for name in known if name.partition(".")[0] == PACKAGE]:
+        del known[name]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -295,6 +295,18 @@ def test_the_plugin_imports_nothing_of_streamproof_before_there_is_a_model() -> 
     assert ran.stdout.strip() == "['streamproof.testing', 'streamproof.testing.plugin']"
 
 
+def test_the_asserts_of_streamproof_are_not_rewritten(pytester) -> None:
+    """Rewritten, the claims of a protocol would have other texts."""
+    pytester.makepyfile(
+        test_it="""
+        from streamproof.protocols import dpc
+        def test_loader():
+            assert "Rewriting" not in type(dpc.__loader__).__name__
+        """
+    )
+    pytester.runpytest_subprocess(*QUIETLY).assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_the_tests_of_a_model_are_the_findings_of_its_check(name: str) -> None:
     from streamproof.checker.limits import Limits
