@@ -8,6 +8,7 @@ what is changed and changed back, or changed in a late state alone, is found as 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
 from streamproof.checker.forms import form_of
@@ -15,8 +16,9 @@ from streamproof.lang import Element
 from streamproof.lang.fingerprint import Fingerprint, cannot_be_seen, hidden_in
 from streamproof.lang.impure import ImpureModel
 from streamproof.lang.model import Call, Model
-from streamproof.lang.side_effects import may_have_side_effects
-from streamproof.lang.surroundings import changed, surroundings
+from streamproof.lang.reached import hinted_classes_of
+from streamproof.lang.side_effects import Effect, side_effects_of
+from streamproof.lang.surroundings import changed, computed_once, surroundings
 from streamproof.models.kit.trace import show
 
 Ask: TypeAlias = Callable[..., Any]
@@ -28,11 +30,15 @@ class Watch:
     Parameters
     ----------
     model : what its methods use has to stay as it is now
+    effects : what they may change
     """
 
-    def __init__(self, model: Model[Any]) -> None:
+    def __init__(self, model: Model[Any], effects: AbstractSet[Effect]) -> None:
         self._model, self._around = model, surroundings(model)
-        self._before = Fingerprint(model)
+        self._before = Fingerprint(model, effects)
+        self._looks_at_states = Effect.ATTRIBUTES in effects or any(
+            map(computed_once, hinted_classes_of(type(model)))  # type: ignore[arg-type] # a class does hash
+        )
         self._last, self._form = object(), None
 
     def over(self, name: str, ask: Ask) -> Ask:
@@ -61,7 +67,7 @@ class Watch:
 
         A state is asked about by one method after the other.
         """
-        if isinstance(argument, Element | int | str):
+        if not self._looks_at_states or isinstance(argument, Element | int | str):
             return None
         if argument is not self._last:
             self._last, self._form = argument, form_of(argument)
@@ -115,8 +121,10 @@ def undisturbed_actions(model: Model[Any]) -> list[tuple[Call, Ask]]:
 
 def watch_of(model: Model[Any]) -> Watch | None:
     """Return a watch over a model's methods; None if none can have a side effect."""
-    may_change = may_have_side_effects(type(model)) or bool(_hidden_in(model))
-    return Watch(model) if may_change else None
+    effects = side_effects_of(type(model))
+    if _hidden_in(model):
+        effects |= {Effect.ENTRIES}
+    return Watch(model, effects) if effects else None
 
 
 def _hidden_in(model: Model[Any]) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType, UnionType
 from typing import Any, TypeAlias
 
@@ -29,6 +30,7 @@ from streamproof.lang.contents import (
 from streamproof.lang.domain import Domain
 from streamproof.lang.map import Map
 from streamproof.lang.reached import packages_of, reached_from, roots_of
+from streamproof.lang.side_effects import Effect
 from streamproof.lang.surroundings import Writer, computed_once, look_around
 
 Parts: TypeAlias = list[Any]
@@ -66,14 +68,25 @@ class Fingerprint:
     Parameters
     ----------
     model : it is looked at as it is; its methods are not asked
+    effects : what may change; nothing else is looked at
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, effects: AbstractSet[Effect] = frozenset(Effect)) -> None:
         self._packages = packages_of(type(model))  # type: ignore[arg-type] # a class does hash
         writer = look_around(type(model), model)
         values = [value for value, _ in writer.written.values()]
-        reads = [read for value in (*values, *writer.classes.values()) for read in _of(value)]
-        self._read: list[Read] = [*_globals_read(type(model)), *reads]
+        is_all = Effect.ATTRIBUTES in effects
+        if is_all:
+            values += writer.classes.values()
+            self._read: list[Read] = list(_globals_read(type(model)))
+            self._read += [read for value in values for read in _of(value)]
+        else:
+            hidden = _tables_of((*values, *writer.classes.values()))
+            self._read = [
+                read
+                for value in values
+                if id(value) not in hidden and (read := _of_entries(value)) is not None
+            ]
         self._kept = [read() for read in self._read]
         self._ids = [list(map(id, parts)) for parts in self._kept]
 
@@ -129,6 +142,25 @@ def _may_change_by_any_call(value: Any) -> bool:
 
 
 _FIXED_KINDS = (type, *_FIXED, FunctionType, ModuleType, CellType, Domain, Map)
+
+
+def _of_entries(value: Any) -> Read | None:
+    cls: Any = type(value)
+    return None if issubclass(cls, _LOOKED_AT_BY_ATTRIBUTES) else _of_c(value, cls)
+
+
+_LOOKED_AT_BY_ATTRIBUTES = (type, FunctionType, ModuleType, CellType, Domain, Map)
+
+
+def _tables_of(values: Iterable[Any]) -> set[int]:
+    """Return the ids of the tables that Python and `dataclasses` keep in classes and functions.
+
+    They are reached by special attributes alone, which count as attributes.
+    """
+    special = ("__dataclass_fields__", "__annotations__", "_member_map_", "_value2member_map_")
+    tables = [vars_of(c).get(n) for c in values if isinstance(c, type) for n in special]
+    tables += [f.__annotations__ for f in values if type(f) is FunctionType]
+    return set(map(id, tables))
 
 
 def _globals_read(cls: type[Any]) -> Iterator[Read]:

@@ -1,4 +1,4 @@
-"""Side effects: whether a model's methods may change something that they have not made themselves.
+"""Side effects: what a model's methods may change that they have not made themselves.
 
 Read off the source, so it errs on one side: whoever may have a side effect is watched while it is
 asked (`checker/disturbed.py`), and whoever has none is as fast as before.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator
+from enum import Enum
 from types import CodeType
 from typing import Any
 
@@ -55,26 +56,37 @@ _NEW = (
 )  # fmt: skip
 
 
-def may_have_side_effects(cls: type[Any]) -> bool:
-    """Return whether a method of a model may change something that it has not made.
+class Effect(Enum):
+    """What a function may change."""
 
-    Changes of its own local lists, dicts and sets are none. Where the source of a function is not
-    there, it may.
+    ENTRIES = "entries"
+    """What lists, tables, sets and other objects of C code hold."""
+    ATTRIBUTES = "attributes"
+    """Attributes of objects, classes and functions, closures, globals."""
+
+
+def side_effects_of(cls: type[Any]) -> frozenset[Effect]:
+    """Return what the methods of a model may change that they have not made.
+
+    Changes of their own local lists, dicts and sets are none. Where the source of a function is not
+    there, it may change anything.
     """
-    return _may_have(cls)  # type: ignore[arg-type] # a class does hash
+    found: frozenset[Effect] = _effects_of(cls)  # type: ignore[arg-type] # a class does hash
+    return found
 
 
 @functools.cache
-def _may_have(cls: Any) -> bool:
+def _effects_of(cls: Any) -> frozenset[Effect]:
     codes = [part.function.__code__ for part in reached_from(cls, roots_of(cls))]
-    return any(map(_may_change, dict.fromkeys(codes)))
+    return frozenset(effect for code in dict.fromkeys(codes) for effect in _effects_in(code))
 
 
-def _may_change(code: CodeType) -> bool:
-    if origin_of(code) is not Origin.USER:
-        return False
-    trees = trees_of(code)
-    return not trees or any(_Function(tree).changes() for tree in trees)
+def _effects_in(code: CodeType) -> Iterator[Effect]:
+    if origin_of(code) is Origin.USER:
+        trees = trees_of(code)
+        yield from () if trees else Effect
+        for tree in trees:
+            yield from _Function(tree).effects()
 
 
 class _Function:
@@ -88,9 +100,11 @@ class _Function:
         self.nodes = list(ast.walk(tree))
         self.own = self._own()
 
-    def changes(self) -> bool:
-        """Return whether it may change something that it has not made."""
-        return any(map(self._is_change, self.nodes))
+    def effects(self) -> Iterator[Effect]:
+        """List what it may change that it has not made."""
+        for node in self.nodes:
+            if (effect := self._effect(node)) is not None:
+                yield effect
 
     def _own(self) -> frozenset[str]:
         """Name the variables that only ever stand for something new, or for what cannot change."""
@@ -126,37 +140,41 @@ class _Function:
                 case ast.Import(names) | ast.ImportFrom(names=names):
                     yield from ((alias.asname or alias.name, None) for alias in names)
 
-    def _is_change(self, node: ast.AST) -> bool:
+    def _effect(self, node: ast.AST) -> Effect | None:
         match node:
-            case ast.Global() | ast.ClassDef():
-                return True
+            case ast.Global() | ast.ClassDef() | ast.Call(ast.Name("type"), [_, _, *_]):
+                return Effect.ATTRIBUTES
             case ast.Nonlocal(names):
-                return not {*names} <= self.own
+                return None if {*names} <= self.own else Effect.ATTRIBUTES
             case ast.Attribute(value, _, ast.Store() | ast.Del()):
-                return not self._is_own(value)
+                return None if self._is_own(value) else Effect.ATTRIBUTES
             case ast.Subscript(value, _, ast.Store() | ast.Del()):
-                return not self._is_own(value)
+                return None if self._is_own(value) else Effect.ENTRIES
             case ast.AugAssign(ast.Name(name), _, value):
-                return name not in self.own and not isinstance(value, ast.Constant)
+                is_plain = name in self.own or isinstance(value, ast.Constant)
+                return None if is_plain else Effect.ENTRIES
             case ast.Attribute(value, name):
-                return _changes(name) and not self._is_own(value)
-            case ast.Name(name, ast.Load()):
-                return name in _FUNCTIONS
-            case ast.Call(ast.Name("type"), [_, _, *_]):
-                return True
+                return None if self._is_own(value) else _effect_of(name)
+            case ast.Name(name, ast.Load()) if name in _OF_MODULES | {"next"}:
+                return Effect.ENTRIES
+            case ast.Name(name, ast.Load()) if name in _FUNCTIONS:
+                return Effect.ATTRIBUTES
             case _:
-                return False
+                return None
 
     def _is_own(self, node: ast.expr) -> bool:
         """Return whether an expression stands for something that the function has made."""
         return _is_new(node) or (isinstance(node, ast.Name) and node.id in self.own)
 
 
-def _changes(name: str) -> bool:
-    """Return whether a method of this name changes what it is asked of."""
+def _effect_of(name: str) -> Effect | None:
+    """Return what a method of this name may change of what it is asked of."""
+    if name in ("register", "cache_clear"):
+        return Effect.ATTRIBUTES
     if name in _METHODS or name in _OF_MODULES:
-        return True
-    return name.startswith(_SPECIAL) and name not in _SPECIAL_READS
+        return Effect.ENTRIES
+    is_special = name.startswith(_SPECIAL) and name not in _SPECIAL_READS
+    return Effect.ATTRIBUTES if is_special else None
 
 
 def _is_new(node: ast.expr) -> bool:

@@ -35,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Leave the `assert` statements of streamproof as they are.
 
-    pytest rewrites those of every package with a plugin. Rewritten, a claim of a protocol would have
-    another text, and look at symbolic values.
+    pytest rewrites those of every package with a plugin. Rewritten, a claim of a protocol would
+    have another text, and look at symbolic values.
     """
     hook = early_config.pluginmanager.rewrite_hook
     getattr(hook, "_must_rewrite", set()).discard(PACKAGE)

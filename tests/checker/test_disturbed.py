@@ -24,7 +24,7 @@ from streamproof.checker.simulate import simulate
 from streamproof.checker.walks import Plan
 from streamproof.lang import Fairness, Model, action, always, eventually, init, require
 from streamproof.lang.impure import ImpureModel
-from streamproof.lang.side_effects import may_have_side_effects
+from streamproof.lang.side_effects import side_effects_of
 from streamproof.models.kit.verdict import Status
 
 LATE = 100
@@ -421,8 +421,8 @@ class Quiet(Model[int]):
 
 
 def test_a_model_without_effects_is_not_watched() -> None:
-    assert not may_have_side_effects(Quiet)
-    assert may_have_side_effects(type(model_of(flip)))
+    assert not side_effects_of(Quiet)
+    assert side_effects_of(type(model_of(flip)))
 
 
 @dataclass(frozen=True)
