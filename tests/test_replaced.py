@@ -28,6 +28,7 @@ LIMITS = {
     "fuzz": 10,
     "lang": 32,
     "proofs": 2,
+    "spark/checkpoints": 1,
     "spark/faults": 17,
     "spark/pipelines": 1,
     "spark/processes": 1,

@@ -23,6 +23,7 @@ RUN_BY = {
     "docs/how-to/hot-standby.md": "test_spark_pages",
     "docs/how-to/merging-streams.md": "test_spark_pages",
     "docs/how-to/snapshots.md": "test_spark_pages",
+    "docs/how-to/test-against-a-model.md": "test_fences",
     "docs/how-to/write-a-protocol.md": "test_fences",
     "docs/reference/language.md": "test_fences",
     "docs/tutorial/data-engineers.md": "test_tutorials",

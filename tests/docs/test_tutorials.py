@@ -121,12 +121,12 @@ class Reader:
 
     def await_report(self, command: Command) -> None:
         """Ask again until the report is the shown one: batches are under way."""
-        deadline = time.monotonic() + SECONDS_MAX
+        end = time.monotonic() + SECONDS_MAX
         while True:
             said, error = self._directory.outputs(command.text)
             if self.is_alike(command.shown, said):
                 return
-            assert time.monotonic() < deadline, f"{said}{error} is shown as {command.shown}"
+            assert time.monotonic() < end, f"{said}{error} is shown as {command.shown}"
 
     def look(self, command: Command) -> None:
         """Run a command; numbers of a snapshot differ from those of the page, and it says so."""

@@ -205,10 +205,12 @@ class CopyRun:
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
         self._running = self._start(frame)
-        twin = place.pair.copy(copy.twin)
-        self._watch = Watch(twin.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)
+        self._watch = self._watch_of(place.pair.copy(copy.twin))
         self._next_beat = time.monotonic()
         self._throttle = Throttle()
+
+    def _watch_of(self, twin: CopyDirectory) -> Watch:
+        return Watch(twin.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)
 
     def until(self, stop: Event) -> None:
         """Go on until this is set.
