@@ -1,6 +1,8 @@
 """Fault-tolerance protocols for streams: checked, proven, and run in PySpark from one text.
 
 Names are imported when they are first used: a Spark driver needs neither Z3 nor LLVM.
+
+PYTEST_DONT_REWRITE: pytest loads this file for our plugin, and a certificate asks for it as it is.
 """
 
 from importlib import import_module

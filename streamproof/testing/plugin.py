@@ -1,6 +1,8 @@
 """The plugin of pytest: a model in a test tree is collected as tests, one a property and size.
 
 pytest loads this module in every run. So it imports nothing else before there is a model.
+
+PYTEST_DONT_REWRITE: code is certified as it stands in its file.
 """
 
 from __future__ import annotations
