@@ -64,6 +64,15 @@ def _codes_that_give_reasons(cls: Any) -> set[CodeType]:
 _WITH_STATES = (Role.INIT, Role.ACTION)
 
 
+def _is_one_entry(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Return whether of a table one entry is read, by a name that is none of Python's own."""
+    match parents.get(node):
+        case ast.Subscript(table, ast.Constant(str(name))):
+            return table is node and not name.startswith("__")
+        case _:
+            return False
+
+
 class _Finder:
     def __init__(
         self,
@@ -81,7 +90,7 @@ class _Finder:
         self._find_variables(tree)
         parents = parents_in(tree)
         for node in ast.walk(tree):
-            if _is_only_told(node, parents, is_reason=is_reason):
+            if _is_only_told(node, parents, is_reason=is_reason) or _is_one_entry(node, parents):
                 continue
             for shown in self._shown_by(node):
                 if self.holds_class(shown):
