@@ -39,7 +39,7 @@ class Unexplained(StreamproofError, AssertionError):
 
 
 class UnknownRun(StreamproofError, LookupError):
-    """A run to be replayed has a step that is no action of the model, or not possible there."""
+    """A run to be replayed has a step that is no action of the model."""
 
 
 @dataclass
@@ -89,6 +89,11 @@ class Follower:
             self.adapter.start(self.starts[start])
             self.possible = self.oracle.begin([self.starts[start]])
         self._look()
+
+    def close(self) -> None:
+        """Stop the system, if it was made."""
+        if self.adapter is not None:
+            self.adapter.close()
 
     def askable(self) -> dict[str, list[str]]:
         """List what may be asked for now: by an action's name, with its arguments as text."""
@@ -249,14 +254,8 @@ def replay(  # noqa: PLR0913 - all that can be asked, by name
                 f"taken. It has {', '.join(list(known)[:8])}{' and more' if len(known) > 8 else ''}"
             )
     try:
-        follow(follower, start, run)
+        follower.begin(start)
+        for text in run:
+            follower.ask(text)
     finally:
-        if follower.adapter is not None:
-            follower.adapter.close()
-
-
-def follow(follower: Follower, start: int, run: Sequence[str]) -> None:
-    """Have a system take the steps of a run, from the initial state of an index."""
-    follower.begin(start)
-    for text in run:
-        follower.ask(text)
+        follower.close()

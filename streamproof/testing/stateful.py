@@ -72,8 +72,7 @@ class ModelMachine(RuleBasedStateMachine):
         except Unexplained as failure:
             return failure
         finally:
-            if other.adapter is not None:
-                other.adapter.close()
+            other.close()
         return None
 
     @property
@@ -83,8 +82,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Stop the system."""
-        if self.follower.adapter is not None:
-            self.follower.adapter.close()
+        self.follower.close()
 
 
 def state_machine(
