@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FILES := streamproof tests examples benchmarks tools
 
-WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli diagrams fuzz golden lang models mutation proofs protocols translation)
+WITHOUT_SPARK := $(wildcard tests/*.py) $(addprefix tests/,certified checker cli diagrams fuzz golden lang models mutation proofs protocols testing translation)
 
 .PHONY: verify test test-slow test-sixth test-extras browser mutation lint golden format changelog docs docs-serve
 
