@@ -28,7 +28,7 @@ from streamproof.checker import check
 from streamproof.checker.engines import EngineName, engine_of
 from streamproof.lang import Domain
 from streamproof.models.kit import registry
-from tests.checker.native.shapes import Deep, One, Started, Stepped
+from tests.checker.native.support.shapes import Deep, One, Started, Stepped
 model = {model}
 begun = time.process_time()
 report = check(model, liveness=False, engine=engine_of(EngineName({engine!r}), symmetry={symmetry}))

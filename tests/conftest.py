@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def certificates() -> Iterator[None]:
     """Let protocols run on certificates of the code as it is, also while it is being changed."""
-    from tests.stamped import present_certificates
+    from tests.support.stamped import present_certificates
 
     with present_certificates():
         yield

@@ -12,7 +12,7 @@ from streamproof.checker.packable import is_packable
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import Counts
 from tests.golden import manifest
-from tests.quick import sample_few_states
+from tests.support.quick import sample_few_states
 
 TWO_PHASE_COMMIT = {
     "small": Counts(288, 1_146, 11),

@@ -31,7 +31,7 @@ from streamproof.spark_bindings.certificate import check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
 from streamproof.spark_bindings.snapshots import chandy_lamport as binding
 from tests.certified.zoo import installed
-from tests.stamped import stamp
+from tests.support.stamped import stamp
 
 
 @pytest.fixture(autouse=True)

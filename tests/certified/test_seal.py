@@ -20,8 +20,8 @@ from streamproof.certified.seal import UnusableKey, sealed
 from streamproof.installed import NotInstalled
 from streamproof.spark_bindings.certificate import Certificate, SignedBy, check_certificate
 from streamproof.spark_bindings.errors import UnverifiedProtocol
-from tests.certified.keys import key_files
-from tests.stamped import stamp
+from tests.certified.support.keys import key_files
+from tests.support.stamped import stamp
 
 
 @pytest.fixture(autouse=True)

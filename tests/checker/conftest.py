@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.quick import leave_out_validation
+from tests.support.quick import leave_out_validation
 
 
 @pytest.fixture(autouse=True)

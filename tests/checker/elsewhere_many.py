@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.checker.elsewhere_models import WAYS, Started, act
+from tests.checker.support.elsewhere_models import WAYS, Started, act
 
 Many = dataclass(frozen=True)(type("Many", (Started,), {n: act(way) for n, way in WAYS.items()}))

@@ -24,7 +24,7 @@ from streamproof.lang.model import (
     sometimes,
 )
 from streamproof.models.kit.verdict import ExitCode, Kind, Status, exit_code
-from tests.checker.walks import Count, Counter, Node, Sound, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Sound, Walk, walk
 
 
 def status(report, name):
@@ -282,7 +282,7 @@ def test_a_size_that_contradicts_an_assumption_is_refused():
 def test_python_without_asserts_is_refused_since_claims_would_pass_unseen():
     program = (
         "from streamproof.checker import check\n"
-        "from tests.checker.walks import Counter\n"
+        "from tests.checker.support.walks import Counter\n"
         "check(Counter(1))\n"
     )
     ran = subprocess.run(

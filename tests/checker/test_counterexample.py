@@ -23,7 +23,7 @@ from streamproof.cli.app import app
 from streamproof.lang import require
 from streamproof.lang.model import action, always, every_step
 from streamproof.models.kit.verdict import ExitCode
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Walk, walk
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 

@@ -23,7 +23,7 @@ from streamproof.lang.impure import ImpureModel
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import Status
 from tests.checker import elsewhere_many
-from tests.checker import elsewhere_models as models
+from tests.checker.support import elsewhere_models as models
 
 ROOT = Path(__file__).parents[2]
 CHECKING = importlib.import_module("streamproof.checker.check")
@@ -57,7 +57,7 @@ except Exception as error: print(type(error).__name__)
 
 @pytest.fixture
 def compared(monkeypatch):
-    """Compare as users' checks do; tests/quick.py leaves it out of others."""
+    """Compare as users' checks do; tests/support/quick.py leaves it out of others."""
     monkeypatch.setattr(CHECKING, "require_same_elsewhere", require_same_elsewhere)
 
 
@@ -130,7 +130,7 @@ def test_a_model_that_cannot_be_traced_and_is_pure_is_exhausted(compared, starte
 @pytest.mark.parametrize("name", ["OnlyHidden", "OnlyMissing"])
 def test_a_check_refuses_it_whatever_the_hashes_of_its_own_process(name):
     program = (
-        f"from tests.checker.elsewhere_models import {name} as First\n"
+        f"from tests.checker.support.elsewhere_models import {name} as First\n"
         "from streamproof.checker import check\n"
         "try: print(check(First()).verdict.status.value)\n"
         "except Exception as error: print(type(error).__name__, str(error)[:6])\n"

@@ -10,7 +10,7 @@ import pytest
 from streamproof.checker import explore
 from streamproof.checker.graph import GraphTooLarge, state_graph, to_dot, to_graphml
 from streamproof.lang.model import action
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Walk, walk
 
 
 def test_nodes_are_the_states_and_edges_the_steps():

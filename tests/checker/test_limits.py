@@ -10,7 +10,7 @@ from streamproof.checker import Limits, check, engines, explore, limits
 from streamproof.checker.native.engine import explore as explore_natively
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import Status, Undetermined
-from tests.checker.walks import Counter
+from tests.checker.support.walks import Counter
 
 
 def only_reason(report) -> str:

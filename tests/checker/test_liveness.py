@@ -30,7 +30,7 @@ from tests.checker.automata import (
     breaks_by_definition,
     random_automata,
 )
-from tests.strategies import SHRINKING, tried
+from tests.support.strategies import SHRINKING, tried
 
 
 def natively(model, threads):

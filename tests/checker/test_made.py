@@ -13,7 +13,7 @@ import pytest
 from streamproof.checker.evident import is_evident
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import ExitCode
-from tests.checker.templates import run, write_model
+from tests.checker.support.templates import run, write_model
 
 FILE = """
 import functools
@@ -265,7 +265,7 @@ def test_what_a_script_asks_of_a_model_makes_nothing(after, tmp_path):
 
 
 def test_what_no_look_at_the_code_finds_differs_in_other_processes(tmp_path, monkeypatch):
-    monkeypatch.undo()  # tests/quick.py leaves it out of others
+    monkeypatch.undo()  # tests/support/quick.py leaves it out of others
     hidden = {
         "after": "import os; M.h = int(os.environ.get('PYTHONHASHSEED', '7')) % 2",
         "in_method": "self.h - 1",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.models.kit.verdict import ExitCode
-from tests.checker.templates import run, write_model
+from tests.checker.support.templates import run, write_model
 
 FILE = """
 import random

@@ -12,7 +12,7 @@ from streamproof.checker.minimise import minimise
 from streamproof.lang import require
 from streamproof.lang.model import action, always, every_step
 from streamproof.models.kit.verdict import CLAIMS
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Walk, walk
 
 
 def minimised(model, path, name):

@@ -15,7 +15,7 @@ from streamproof.lang.model import Fairness, action, always, final, leads_to
 from streamproof.models.kit.mutant import Mutant
 from streamproof.models.kit.sizes import at_size
 from streamproof.models.kit.verdict import ExitCode, Undetermined
-from tests.checker.walks import Count, Counter
+from tests.checker.support.walks import Count, Counter
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Domain, Element, Map
 from streamproof.lang.model import Model, action, always, init
 from streamproof.models.kit.verdict import Status
-from tests.checker.walks import Count, Counter
+from tests.checker.support.walks import Count, Counter
 
 ticks = itertools.count()
 

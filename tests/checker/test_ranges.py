@@ -13,7 +13,7 @@ from streamproof.checker.ranges import find_outside
 from streamproof.lang import Domain, Element, Map, OutOfRange, WrongDefinition
 from streamproof.lang.model import Model, action, init
 from streamproof.lang.sorts import Range
-from tests.checker.walks import Count, Counter, Walk, walk
+from tests.checker.support.walks import Count, Counter, Walk, walk
 
 
 class Careless(Counter):

@@ -18,7 +18,7 @@ from streamproof.checker.states import UnfitState
 from streamproof.lang import Disabled, Domain, Element, Map, Model, WrongDefinition
 from streamproof.lang.model import action, always, every_step, final, init, sometimes
 from streamproof.models.kit.verdict import Counts
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Walk, walk
 
 SIZE = 7
 edges = st.frozensets(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=24)

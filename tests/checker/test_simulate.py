@@ -22,10 +22,10 @@ from streamproof.lang.model import Role, final
 from streamproof.models.kit import registry
 from streamproof.models.kit.sizes import at_size
 from streamproof.models.kit.verdict import ExitCode, Status, exit_code
-from tests.checker.native.random_models import random_models
-from tests.checker.walks import Node, Sound, Walk, walk
-from tests.quick import sample_few_states
-from tests.strategies import SHRINKING, tried
+from tests.checker.native.support.random_models import random_models
+from tests.checker.support.walks import Node, Sound, Walk, walk
+from tests.support.quick import sample_few_states
+from tests.support.strategies import SHRINKING, tried
 
 ENGINES = [EngineName.REFERENCE, EngineName.NATIVE]
 both_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)

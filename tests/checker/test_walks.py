@@ -31,7 +31,7 @@ from streamproof.lang.model import (
     sometimes,
 )
 from streamproof.models.kit.verdict import Refuted, Status, Undetermined
-from tests.checker.walks import Count, Counter, Node, Walk, walk
+from tests.checker.support.walks import Count, Counter, Node, Walk, walk
 
 both_engines = pytest.mark.parametrize("engine", [EngineName.REFERENCE, EngineName.NATIVE], ids=str)
 PLAN = Plan(50, 30, 1)

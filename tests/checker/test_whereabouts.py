@@ -19,7 +19,7 @@ from streamproof.lang.model import action, always
 from streamproof.lang.quantify import has_held
 from streamproof.models.kit import registry
 from tests.checker.support.counts import Count, Counts
-from tests.checker.templates import write_model
+from tests.checker.support.templates import write_model
 
 
 class Mood(Enum):

@@ -146,7 +146,7 @@ def test_certify_tells_what_is_stale(certified):
 
 
 def test_certify_signs(certified, monkeypatch):
-    from tests.certified.keys import key_files
+    from tests.certified.support.keys import key_files
 
     private, public = key_files(certified, "acme")
     ran = run("certify", "chandy_lamport", "--sign", str(private))

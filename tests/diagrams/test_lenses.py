@@ -16,7 +16,7 @@ from streamproof.lang.model import PROMISES
 from streamproof.models.kit import registry
 from streamproof.models.kit.sizes import at_size
 from streamproof.models.kit.verdict import Refuted
-from tests.quick import leave_out_validation
+from tests.support.quick import leave_out_validation
 
 FILES = [name for name in registry.names() if registry.load(name).mutants]
 

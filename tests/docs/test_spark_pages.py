@@ -21,10 +21,10 @@ from streamproof.models.kit import registry
 from streamproof.models.kit.registry import protocol_names
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.sunion import stable_only, sunion
-from tests.certified.keys import key_files
+from tests.certified.support.keys import key_files
 from tests.docs.support.pages import ROOT, Page
 from tests.spark.support.waiting import await_that
-from tests.stamped import stamp
+from tests.support.stamped import stamp
 
 pytestmark = pytest.mark.usefixtures("certificates")
 

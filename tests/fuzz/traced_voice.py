@@ -17,8 +17,8 @@ from streamproof.lang.model import STATES_TAKEN, Call, Role, promised
 from streamproof.lang.quantify import observing_premises
 from streamproof.lang.sorts import DomainSort
 from streamproof.lang.trace import AFTER, field_sorts, trace_model
-from tests.lang.agreement import after, ran, taken
-from tests.strategies import built, scalars_in
+from tests.lang.support.agreement import after, ran, taken
+from tests.support.strategies import built, scalars_in
 
 REACHED, ARBITRARY, OTHERS, SIZES = 8, 6, 3, 3
 """States on which the two are compared: at the model's size, and at some others."""

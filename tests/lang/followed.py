@@ -14,7 +14,7 @@ from dataclasses import is_dataclass, replace
 from typing import NamedTuple
 
 from streamproof.lang import Disabled, Map, require
-from tests.lang.refused import Color, S
+from tests.lang.support.refused import Color, S
 
 CALM = (Color.RED, Color.GREEN)
 LIMITS = {"low": 1, "high": 2}

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from streamproof.lang import exists, forall, require
 from tests.lang.followed import LIMITS, Pair, Stop
-from tests.lang.refused import Big, Color, Small
+from tests.lang.support.refused import Big, Color, Small
 
 
 class Shape(abc.ABC):  # noqa: B024

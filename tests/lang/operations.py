@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from streamproof.lang import Map, count, exists, forall, implies, require
-from tests.lang.refused import Color, Small
+from tests.lang.support.refused import Color, Small
 
 OPERATIONS: dict[str, Callable[..., Any]] = {}
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from streamproof.lang import exists, forall, require
-from tests.lang.refused import sized_map
+from tests.lang.support.refused import sized_map
 
 LOG: list[int] = []
 NUMBERS = itertools.count()

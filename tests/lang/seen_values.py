@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from streamproof.lang import Element, Map, fork, scalars
 from streamproof.lang.scalars import Symbolic
-from tests.lang.refused import Color, P, sized_map
+from tests.lang.support.refused import Color, P, sized_map
 
 KINDS = {int: 1}
 TYPE = type

@@ -20,14 +20,14 @@ from streamproof.lang.evaluate import evaluate, world
 from streamproof.lang.model import Call, Role
 from streamproof.lang.trace import trace_model, trace_protocol
 from streamproof.models.kit import registry
-from tests.lang.agreement import (
+from tests.lang.support.agreement import (
     agree_on_action,
     agree_on_property,
     agree_on_start,
     agree_on_transition,
     tried,
 )
-from tests.strategies import models, states
+from tests.support.strategies import models, states
 
 PROTOCOLS = {
     info.name: importlib.import_module(f"{protocols.__name__}.{info.name}")

@@ -30,7 +30,7 @@ from streamproof.lang.sorts import sort_of
 from streamproof.lang.trace import trace_model
 from streamproof.proofs.induction import prove
 from streamproof.proofs.invariant import Invariant
-from tests.lang.agreement import agree_on_action, agree_on_property
+from tests.lang.support.agreement import agree_on_action, agree_on_property
 
 
 class P(Element):
@@ -284,7 +284,7 @@ def typed(model, s, p):
 
 
 def test_code_without_a_file_is_looked_at_too():
-    from tests.lang.refused import Color, model_with
+    from tests.lang.support.refused import Color, model_with
 
     names = {"Color": Color}
     exec(compile(TYPED, "<stdin>", "exec"), names)

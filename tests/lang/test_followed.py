@@ -8,8 +8,8 @@ import pytest
 
 from streamproof.lang.model import Role
 from tests.lang import followed, followed_records
-from tests.lang.agreement import agree_on_action
-from tests.lang.refused import model_with
+from tests.lang.support.agreement import agree_on_action
+from tests.lang.support.refused import model_with
 
 FOLLOWED = [
     part

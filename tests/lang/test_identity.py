@@ -8,7 +8,7 @@ import pytest
 
 from streamproof.lang import Untraceable, exists, require
 from streamproof.lang.trace import trace_model
-from tests.lang.refused import Color, model_with
+from tests.lang.support.refused import Color, model_with
 
 
 def same_member(model, s, p):

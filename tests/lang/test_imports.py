@@ -11,7 +11,7 @@ import pytest
 
 from streamproof.lang.imports import imported_in
 from tests.checker.support import counts
-from tests.lang import zoo
+from tests.lang.support import zoo
 
 
 def whole() -> Any:

@@ -15,9 +15,9 @@ from streamproof.lang import Domain, Element, Map, Untraceable, forall, scalars,
 from streamproof.lang.model import Role
 from streamproof.lang.operators import REFUSED, symbols
 from streamproof.lang.trace import trace_model
-from tests.lang.agreement import agree_on_action
 from tests.lang.operations import OPERATIONS
-from tests.lang.refused import Color, model_with
+from tests.lang.support.agreement import agree_on_action
+from tests.lang.support.refused import Color, model_with
 
 OF_A_CLASS = {
     "bool": (scalars.SymbolicBool,),

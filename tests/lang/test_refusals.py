@@ -18,8 +18,8 @@ from streamproof.lang import Untraceable, refusals
 from streamproof.lang import expr as ex
 from streamproof.lang.step import Step
 from streamproof.lang.trace import trace_model, trace_protocol
-from tests.lang import refused
-from tests.lang.refused import ANYWHERE, REFUSED, Small, model_with
+from tests.lang.support import refused
+from tests.lang.support.refused import ANYWHERE, REFUSED, Small, model_with
 
 
 @pytest.mark.parametrize("function", ANYWHERE, ids=lambda function: function.__name__)

@@ -9,7 +9,7 @@ import pytest
 from streamproof.lang import Untraceable
 from streamproof.lang.trace import trace_model
 from tests.lang import seen_caught, seen_compiled, seen_otherwise, seen_text, seen_values
-from tests.lang.refused import model_with
+from tests.lang.support.refused import model_with
 
 SEEN = [
     part

@@ -27,7 +27,7 @@ from streamproof.lang.symbolic import (
 )
 from streamproof.lang.trace import trace_model, trace_protocol
 from streamproof.protocols import chandy_lamport
-from tests.lang.zoo import Cage, Mood, Zoo
+from tests.lang.support.zoo import Cage, Mood, Zoo
 
 ON_MARKER = """\
 transition on_marker(recorders.recorded[SnapshotId]: bool, \

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from streamproof.lang.model import Role
-from tests.lang.agreement import agree_on_action, agree_on_property, agree_on_start
-from tests.lang.zoo import QuietZoo, Zoo
+from tests.lang.support.agreement import agree_on_action, agree_on_property, agree_on_start
+from tests.lang.support.zoo import QuietZoo, Zoo
 
 PROPERTY_ROLES = (Role.ALWAYS, Role.EVERY_STEP, Role.SOMETIMES, Role.LEADS_TO, Role.FINAL)
 

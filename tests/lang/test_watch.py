@@ -7,7 +7,7 @@ import pstats
 import sys
 
 from streamproof.lang.trace import trace_anew
-from tests.lang.zoo import Zoo
+from tests.lang.support.zoo import Zoo
 
 
 def test_a_program_that_traces_can_be_profiled() -> None:

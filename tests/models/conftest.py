@@ -1,13 +1,13 @@
 """Fast tests of models count states and hunt mutants; slow ones check as users do, in all respects.
 
-See tests/quick.py for what is left out.
+See tests/support/quick.py for what is left out.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.quick import leave_out_validation, sample_few_states
+from tests.support.quick import leave_out_validation, sample_few_states
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tests.models.exploration import Counts, explore
+from tests.models.support.exploration import Counts, explore
 
 MESSAGE = "m"  # stands for any message, where they cannot be told apart
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.models.exploration import Counts, explore
 from tests.models.independent_dpc import DELAY, PROCESS, STABILIZATION, STABLE, SUSPEND, UP_FAILURE
+from tests.models.support.exploration import Counts, explore
 
 NOTHING, GUESS, FINAL = "nothing", "guess", "final"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.models.exploration import Counts, explore
+from tests.models.support.exploration import Counts, explore
 
 
 class Setting(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.models.exploration import Counts, explore
+from tests.models.support.exploration import Counts, explore
 
 
 class Reading(NamedTuple):

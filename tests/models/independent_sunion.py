@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tests.models.exploration import Counts, explore
+from tests.models.support.exploration import Counts, explore
 
 Log = tuple[tuple[str, int], ...]
 """What a source wrote: ("tuple", time) or ("boundary", bucket)."""

@@ -16,9 +16,9 @@ from streamproof.lang import Map
 from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
 from streamproof.models.snapshots.chandy_lamport import ChandyLamport
 from streamproof.models.snapshots.token_passing import TokenPassing
-from tests.models.hunt import hunt
 from tests.models.independent_cl import Setting, complete, count, dag, ring
-from tests.models.shortest import mistaken, shortest_break
+from tests.models.support.hunt import hunt
+from tests.models.support.shortest import mistaken, shortest_break
 
 BY_OTHER_CHECKERS = {
     (1, 1, 1): (21_385, 72_908, 14),

@@ -14,10 +14,10 @@ from streamproof.checker import check
 from streamproof.models.kit import registry
 from streamproof.protocols.dpc import Policy
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_dpc import count
 from tests.models.independent_dpc_chain import Size as Chain
 from tests.models.independent_dpc_chain import count as count_chain
+from tests.models.support.hunt import hunt
 
 ON_LISTS = {
     ("dpc", "small"): partial(count, streams=2, buckets=1, failures=1),

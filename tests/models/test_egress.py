@@ -7,8 +7,8 @@ import pytest
 from streamproof.models.egress import EgressPair
 from streamproof.models.mutants.egress import MUTANTS
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_egress import Setting, count
+from tests.models.support.hunt import hunt
 
 NAMED = {"egress/no-deduplication": 7, "egress/tell-first": 5}
 """The mutants of our protocol notes, 2.6, and how long their traces are there."""

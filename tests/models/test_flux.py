@@ -8,8 +8,8 @@ from streamproof.checker.mutation import Fate
 from streamproof.models.flux.flux import Flux
 from streamproof.models.mutants.flux.flux import MUTANTS
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_flux import NOTES, Setting, count
+from tests.models.support.hunt import hunt
 
 NAMED = {
     "flux/no-deduplication": 7,

@@ -16,7 +16,7 @@ from streamproof.models.kit.verdict import Status
 from streamproof.models.mutants.flux.flux import WrongAck
 from tests.golden import manifest
 from tests.models.independent_flux import Setting, count
-from tests.models.shortest import mistaken
+from tests.models.support.shortest import mistaken
 
 
 def test_each_node_hosts_primaries_and_secondaries():

@@ -7,8 +7,8 @@ import pytest
 from streamproof.models.merge_order import MergeOrder
 from streamproof.models.mutants.merge_order import MUTANTS
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_merge_order import Setting, count
+from tests.models.support.hunt import hunt
 
 NAMED = {"merge_order/no-order": 6, "merge_order/emit-first": 6}
 """The mutants of our protocol notes, 2.5, and how long their traces are there."""

@@ -8,8 +8,8 @@ from streamproof.checker import check
 from streamproof.models.mutants.permission import MUTANTS, TieBreak
 from streamproof.models.permission import PermissionModel
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_permission import count
+from tests.models.support.hunt import hunt
 
 NAMED = {"permission/no-grant", "permission/both-yield", "permission/request-after-grant"}
 """The mutants of our protocol notes, 3.5."""

@@ -23,7 +23,7 @@ from streamproof.models.mutants.snapshots import token_passing as token_mistakes
 from streamproof.models.snapshots.chandy_lamport import ChandyLamport
 from streamproof.models.snapshots.graph import Graph
 from streamproof.models.snapshots.token_passing import TokenPassing
-from tests.models.shortest import mistaken
+from tests.models.support.shortest import mistaken
 
 MODELS = {
     "counters-complete": ChandyLamport.sized(messages=(2, 1)),

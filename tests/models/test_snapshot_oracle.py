@@ -29,7 +29,7 @@ from streamproof.models.mutants.snapshots.chandy_lamport import MUTANTS
 from streamproof.models.snapshots.chandy_lamport import ChandyLamport, SnapshotModel, sent_one
 from streamproof.models.snapshots.graph import Graph
 from streamproof.models.snapshots.token_passing import TokenPassing
-from tests.models.shortest import mistaken
+from tests.models.support.shortest import mistaken
 
 GRAPHS = (Graph.RING, Graph.COMPLETE, Graph.CYCLE_WITH_TAIL, Graph.DAG)
 RUN = settings(

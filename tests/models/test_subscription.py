@@ -7,8 +7,8 @@ import pytest
 from streamproof.models.mutants.subscription.subscription import MUTANTS
 from streamproof.models.subscription.subscription import SubscriptionModel
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_subscription import Setting, count
+from tests.models.support.hunt import hunt
 
 NAMED = {
     "subscription/count-tentative",

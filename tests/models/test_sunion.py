@@ -16,9 +16,9 @@ from streamproof.models.sunion.output import Output
 from streamproof.models.sunion.source_log import Entry, Kind, Written
 from streamproof.models.sunion.sunion import Sunion
 from tests.golden import manifest
-from tests.models.hunt import hunt
 from tests.models.independent_sunion import Setting, count
-from tests.models.shortest import shortest_break
+from tests.models.support.hunt import hunt
+from tests.models.support.shortest import shortest_break
 
 ON_LISTS = {
     "small": Setting((2, 1), 1, 1),

@@ -1,13 +1,13 @@
 """Tests of proofs prove; that traced forms are the code, tests/translation sees.
 
-See tests/quick.py for what is left out.
+See tests/support/quick.py for what is left out.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.quick import leave_out_validation
+from tests.support.quick import leave_out_validation
 
 
 @pytest.fixture(scope="module", autouse=True)

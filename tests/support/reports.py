@@ -15,7 +15,7 @@ from streamproof.proofs.find import find_invariant
 from streamproof.proofs.induction import prove
 from streamproof.translation import validate_protocol
 from streamproof.verification import ProtocolReport
-from tests.quick import leave_out_validation
+from tests.support.quick import leave_out_validation
 
 
 @functools.cache

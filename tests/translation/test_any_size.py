@@ -16,7 +16,7 @@ from streamproof.lang.trace import trace_model
 from streamproof.translation import TracingDisagrees, validate_model, witnesses
 from streamproof.translation.units import Unit, model_units
 from streamproof.translation.witnesses import Search, Wish, Witnesses
-from tests.translation.seeing import is_traced
+from tests.translation.support.seeing import is_traced
 
 FAR = 2**50
 

@@ -30,7 +30,7 @@ from streamproof.translation.comparison import Comparison
 from streamproof.translation.executed import Executed
 from streamproof.translation.units import model_units
 from tests.translation.faults import faulty_forms, says_the_same
-from tests.translation.seeing import SEEING, Cubes, Honest, InStep
+from tests.translation.support.seeing import SEEING, Cubes, Honest, InStep
 
 
 def test_a_model_that_is_what_it_was_traced_as_passes() -> None:
@@ -63,7 +63,7 @@ def test_nothing_is_proved_of_a_traced_form_that_is_not_the_code() -> None:
 
 
 def test_a_conjunct_that_is_not_what_it_was_traced_as_is_told() -> None:
-    from tests.translation.seeing import is_traced
+    from tests.translation.support.seeing import is_traced
 
     invariant = Invariant(Honest, (lambda m, s: m.bounded(s), lambda _, s: is_traced() or s.n > 3))
     with pytest.raises(TracingDisagrees, match="conjunct 2"):
@@ -71,14 +71,14 @@ def test_a_conjunct_that_is_not_what_it_was_traced_as_is_told() -> None:
 
 
 def test_the_message_names_the_line_that_no_traced_path_executes() -> None:
-    from tests.translation import seeing
+    from tests.translation.support import seeing
 
     with pytest.raises(TracingDisagrees, match=r"bounded \(.*seeing\.py:\d+\)"):
         validate_model(at_size(seeing.InProperty, {"ps": 2}))
 
 
 def test_a_constant_of_the_class_that_changes_after_the_trace_is_told() -> None:
-    from tests.translation.seeing import Limited
+    from tests.translation.support.seeing import Limited
 
     assert validate_model(Limited.sized(ps=2, limit=3)).compared > 100
     with pytest.raises(TracingDisagrees, match="limit was 3, is 4"):
@@ -101,7 +101,7 @@ def test_finalizers_of_others_are_not_taken_for_the_model() -> None:
 
 
 def test_claims_that_pytest_rewrites_are_traced_alike() -> None:
-    from tests.translation.seeing import Claiming
+    from tests.translation.support.seeing import Claiming
 
     assert validate_model(at_size(Claiming, {"ps": 2})).compared > 100
 

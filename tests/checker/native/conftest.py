@@ -8,7 +8,7 @@ import pytest
 
 from streamproof.checker.native import search
 from streamproof.models.kit import registry
-from tests.checker.native.keeping import ROUND
+from tests.checker.native.support.keeping import ROUND
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from streamproof.lang import always, every_step, require
 from streamproof.lang.model import action
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import Status
-from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import (
     KINDS,
     agree,
@@ -24,11 +23,12 @@ from tests.checker.native.support.agreement import (
     reachable,
     states_of,
 )
-from tests.checker.walks import Count
-from tests.checker.walks import Counter as Counting
+from tests.checker.native.support.random_models import random_models
+from tests.checker.support.walks import Count
+from tests.checker.support.walks import Counter as Counting
 from tests.golden import manifest
-from tests.quick import sample_few_states
-from tests.strategies import SHRINKING
+from tests.support.quick import sample_few_states
+from tests.support.strategies import SHRINKING
 
 COUNTED = [*manifest.cases("fast"), *manifest.cases("slow")]
 """Sizes that the reference engine can count.

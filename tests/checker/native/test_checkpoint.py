@@ -20,7 +20,15 @@ from streamproof.checker.native.checkpoint.manifest import CheckpointRefused, Ma
 from streamproof.checker.native.engine import explore
 from streamproof.checker.native.worker import Worker
 from streamproof.lang import Domain
-from tests.checker.native.keeping import Bit, Dimmed, assert_same, begin, content, go_on, lights
+from tests.checker.native.support.keeping import (
+    Bit,
+    Dimmed,
+    assert_same,
+    begin,
+    content,
+    go_on,
+    lights,
+)
 
 pytestmark = pytest.mark.usefixtures("small_rounds")
 

@@ -19,7 +19,15 @@ from streamproof.checker.native.checkpoint.files import MANIFEST
 from streamproof.checker.native.checkpoint.manifest import CheckpointRefused
 from streamproof.checker.native.engine import explore
 from streamproof.models.kit import registry
-from tests.checker.native.keeping import ROUND, Died, assert_same, begin, dies_when, go_on, lights
+from tests.checker.native.support.keeping import (
+    ROUND,
+    Died,
+    assert_same,
+    begin,
+    dies_when,
+    go_on,
+    lights,
+)
 from tests.golden import manifest as golden
 
 pytestmark = pytest.mark.usefixtures("small_rounds")

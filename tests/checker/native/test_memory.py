@@ -21,7 +21,7 @@ from streamproof.checker.native.code.program import Program
 from streamproof.checker.native.engine import explore as native
 from streamproof.lang import Domain
 from streamproof.models.kit.verdict import Status
-from tests.checker.native.shapes import One, Promised, Stepped
+from tests.checker.native.support.shapes import One, Promised, Stepped
 
 HERE = Path(__file__).parent
 ADDRESS = re.compile(r"ctypes\.data|data_as|from_address|__array_interface__|addressof|inttoptr")

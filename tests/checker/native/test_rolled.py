@@ -29,10 +29,10 @@ from streamproof.lang.model import (
 )
 from streamproof.models.kit import registry
 from streamproof.models.kit.sizes import at_size
-from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import KINDS, agree, agree_at_random
+from tests.checker.native.support.random_models import random_models
 from tests.checker.native.support.works import works
-from tests.strategies import SHRINKING
+from tests.support.strategies import SHRINKING
 
 
 class Guest(Element):

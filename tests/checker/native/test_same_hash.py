@@ -24,8 +24,8 @@ from streamproof.lang import (
     require,
 )
 from streamproof.models.kit.verdict import Status
-from tests.checker.native.keeping import begin, go_on
-from tests.checker.native.shapes import One
+from tests.checker.native.support.keeping import begin, go_on
+from tests.checker.native.support.shapes import One
 
 HASHES = {
     "all the same": lambda build, words: I64(0x1234_5678_9ABC_DEF0),

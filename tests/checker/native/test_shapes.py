@@ -20,8 +20,8 @@ from streamproof.checker.walks import Plan
 from streamproof.lang import Domain, action, always, require, sometimes
 from streamproof.models.kit import registry
 from streamproof.models.kit.verdict import Status
-from tests.checker.native.keeping import lights
-from tests.checker.native.shapes import Deep, Number, One, Started, Stepped
+from tests.checker.native.support.keeping import lights
+from tests.checker.native.support.shapes import Deep, Number, One, Started, Stepped
 
 
 class Stops(Deep):

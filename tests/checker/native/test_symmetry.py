@@ -41,10 +41,10 @@ from streamproof.lang import (
 from streamproof.models.kit import registry
 from streamproof.models.kit.sizes import at_size
 from streamproof.models.kit.verdict import Refuted, Undetermined
-from tests.checker.native.random_models import random_models
 from tests.checker.native.support.agreement import KINDS, agree, agree_at_random, reachable
+from tests.checker.native.support.random_models import random_models
 from tests.checker.native.support.works import Room, Shift, Worker, Works, works
-from tests.strategies import SHRINKING
+from tests.support.strategies import SHRINKING
 
 
 def symmetric(model, **options):

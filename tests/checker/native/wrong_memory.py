@@ -18,7 +18,7 @@ from streamproof.checker.native.code.machine_code import COUNT, Library, compile
 from streamproof.checker.native.code.machine_code import WORDS as ARRAY
 from streamproof.checker.native.engine import explore
 from streamproof.lang import Domain
-from tests.checker.native.shapes import Deep, One, Promised
+from tests.checker.native.support.shapes import Deep, One, Promised
 
 
 def writer():

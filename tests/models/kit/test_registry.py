@@ -82,7 +82,7 @@ def test_a_file_with_one_model_needs_no_further_name():
 
 
 def test_a_model_is_found_by_the_name_of_its_module():
-    assert registry.find("tests.checker.walks:Counter").__name__ == "Counter"
+    assert registry.find("tests.checker.support.walks:Counter").__name__ == "Counter"
 
 
 def test_a_file_with_several_models_must_say_which_is_the_main_one(write):
@@ -169,7 +169,7 @@ def test_a_mutant_of_ours_that_dies_of_a_claim_says_of_which(name):
 
 def test_a_mutant_of_no_listed_model_is_a_mistake_in_the_main_one():
     file = registry.load(EXAMPLE)
-    other = registry.find("tests.checker.walks:Counter")
+    other = registry.find("tests.checker.support.walks:Counter")
     assert registry.original_of(Mutant("M", other, {}, "x", 1, ""), file) is file.main
 
 

@@ -18,7 +18,7 @@ from streamproof.checker.native.checkpoint.manifest import Manifest
 from streamproof.checker.native.engine import explore
 from streamproof.lang import Domain, Map, Model, require
 from streamproof.lang.model import action, always, final, init
-from tests.checker.native.keeping import ROUND, Bit
+from tests.checker.native.support.keeping import ROUND, Bit
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.tape import Tape
 

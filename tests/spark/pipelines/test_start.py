@@ -33,7 +33,7 @@ from streamproof.spark_bindings.session import java
 from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from tests.spark.support.pipelines import chain, feed
 from tests.spark.support.waiting import SECONDS_MAX
-from tests.stamped import stamp
+from tests.support.stamped import stamp
 
 ROOT = Path(__file__).parents[3]
 

@@ -36,7 +36,7 @@ from tests.spark.support.merges import (
     stream,
 )
 from tests.spark.support.merging import Streams, reference
-from tests.stamped import stamp
+from tests.support.stamped import stamp
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -15,7 +15,7 @@ from streamproof.checker.native.engine import explore as native
 from streamproof.checker.native.search import Search, widened
 from streamproof.checker.progress import ignore
 from streamproof.models.kit.verdict import CLAIMS, DEADLOCK, Refuted
-from tests.strategies import tried
+from tests.support.strategies import tried
 
 STATES_MAX = 3_000
 """States up to which the engines are compared on a random model."""

@@ -18,7 +18,7 @@ from streamproof.lang.form import ClaimForm, Command, TracedModel, TracedTransit
 from streamproof.lang.model import STATES_TAKEN, Call, Method
 from streamproof.lang.sorts import ElementSort, sort_of
 from streamproof.lang.trace import AFTER, state_sort_of, trace_model
-from tests.strategies import domains_of, models, states, tried, values
+from tests.support.strategies import domains_of, models, states, tried, values
 
 DISABLED, BROKEN_CLAIM = "disabled", "broken claim"
 
