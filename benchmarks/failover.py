@@ -7,10 +7,9 @@ The query adds up orders by customer, and knows so many customers that its state
 size. An order comes each 80 ms. A pair is run by `streamproof run --fast-start`, copy by copy. A
 plain one is the same pipeline without a standby, in a process that is started again at once, as
 Spark recovers; a fast one has the JVM of `--fast-start` besides. Each round begins anew and ends
-the driver that delivers. A pair's lost copy is then started again, and catches up while its twin
-goes on. What came out is compared with what was fed. The goals are told at the end; the exit code
-is 1 if one was missed. CPU seconds and delays are those of the
-time before the failure.
+the driver that delivers. A pair's lost copy is then started again, and catches up while the other
+copy goes on. What came out is compared with what was fed. The goals are told at the end; the exit
+code is 1 if one was missed. CPU seconds and delays are those of the time before the failure.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def revenue(orders: DataFrame) -> DataFrame:
 
 
 def shop(path: Path | str, *, has_standby: bool) -> Pipeline:
-    """Orders go through a query, with a twin or without."""
+    """Orders go through a query, with a standby copy or without."""
     return Pipeline(
         path,
         channels={"orders": ORDERS, "revenue": "customer long, cents long"},
@@ -103,9 +102,9 @@ class Measured:
     delay : from an order to the output that holds it, before the failure, the median
     cpu : of all processes, per second, before the failure
     twice, lost : as `Account`
-    catch_up : from the start of a new copy until it is where its twin is
-    transfer : of it, giving it the twin's state
-    pause : between the two outputs of the twin that have this in between
+    catch_up : from the start of a new copy until it is where the other copy is
+    transfer : of it, giving it the other copy's state
+    pause : between the two outputs of the other copy that have this in between
     gap_meanwhile : how long the client was without output at most, until then
     """
 
@@ -187,7 +186,7 @@ class Way:
         )
 
     def replace(self, lost: Copy) -> None:
-        """Start a copy again, and wait until it is where its twin is."""
+        """Start a copy again, and wait until it is where the other copy is."""
         process = self.processes[lost]
         os.killpg(process.pid, signal.SIGKILL)  # it may be frozen, or gone
         process.wait()
@@ -199,13 +198,13 @@ class Way:
             time.sleep(0.05)
 
     def _is_level(self, new: Copy) -> bool:
-        turns = [int(str(beat(self.path, copy).get("turn", 0))) for copy in (new, new.twin)]
+        turns = [int(str(beat(self.path, copy).get("turn", 0))) for copy in (new, new.other)]
         return turns[0] >= turns[1] - 1
 
     def transfer(self, copy: Copy) -> tuple[float, float]:
         """Return start and end of a copy's last transfer of state, by the monotonic clock."""
         at, seconds = re.findall(
-            r"^(\S+ \S+) .*in its twin's state, .* given in ([\d.]+) s",
+            r"^(\S+ \S+) .*in the other copy's state, .* given in ([\d.]+) s",
             (self._place / f"{copy.value}.log").read_text(encoding="utf-8"),
             re.MULTILINE,
         )[-1]

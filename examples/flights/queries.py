@@ -117,7 +117,7 @@ def alerts(carrier_hours: DataFrame, plane_delays: DataFrame) -> DataFrame:
 def flights_pipeline(path: Path) -> Pipeline:
     """Open the pipeline in a directory, or make it. Needs no Spark until it is started."""
     # Few and large batches: a batch costs half a second, ten thousand rows hardly anything.
-    query = partial(Query, trigger_interval="1 second", commits_per_batch_max=8)
+    query = partial(Query, processing_time="1 second", commits_per_batch_max=8)
     update = OutputMode.UPDATE
     return Pipeline(
         path,

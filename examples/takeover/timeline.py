@@ -42,13 +42,13 @@ class Timeline:
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether the twin has delivered after the failure."""
+        """Whether the other copy has delivered after the failure."""
         moment, copy = self.killed
         return bool(copy) and any(t > moment and name != copy for t, name in self.outputs)
 
     @property
     def equal(self) -> bool:
-        """Whether every order counts once, and the twin has delivered after the failure."""
+        """Whether every order counts once, and the other copy has delivered after the failure."""
         return not self.wrong and not self.unfinished and self.is_taken_over
 
     @property

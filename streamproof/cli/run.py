@@ -36,7 +36,7 @@ PipelineFile: TypeAlias = Annotated[
 SuspectAfter: TypeAlias = Annotated[
     float,
     typer.Option(
-        min=0.1, metavar="SECONDS", help="Seconds of silence after which a twin takes over."
+        min=0.1, metavar="SECONDS", help="Seconds of silence after which the other copy takes over."
     ),
 ]
 DriverMemory: TypeAlias = Annotated[
@@ -90,7 +90,7 @@ def run(
 ) -> ExitCode:
     """Run a pipeline, and start again what fails: copies of pairs, and queries without a standby.
 
-    Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 a copy was replaced by its twin, or
+    Exit codes: 0 told to end, 1 copies differ, 2 wrong use, 3 the other copy has taken over, or
     data may be lost.
     """
     if (query == "") != (copy == ""):

@@ -127,7 +127,7 @@ EXAMPLES = (
     SparkExample(
         "takeover",
         "Spark: kill, take over",
-        "the twin delivered, and each order counts once",
+        "the other copy delivered, and each order counts once",
         has_plot=True,
         unit="orders",
     ),

@@ -145,7 +145,7 @@ class CopyRuns(StreamproofError, RuntimeError):
 
 
 class NotDeterministic(StreamproofError, ValueError):
-    """A plan could give other rows at one copy than at its twin."""
+    """A plan could give other rows at one copy than at the other."""
 
 
 class CopiesDiffer(StreamproofError, RuntimeError):

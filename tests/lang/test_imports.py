@@ -40,7 +40,7 @@ def of_its_package() -> Any:
 
 
 def of_a_neighbour() -> Any:
-    from ..checker.support import counts  # noqa: TID252 - a relative one is tried
+    from ...checker.support import counts  # noqa: TID252 - a relative one is tried
 
     return counts
 
@@ -65,7 +65,7 @@ def of_nothing() -> Any:
 def test_a_name_stands_for_what_was_imported(
     function: Callable[[], Any], local: dict[str, Any]
 ) -> None:
-    found = imported_in(function.__code__, {"__package__": "tests.lang"})
+    found = imported_in(function.__code__, {"__package__": "tests.lang.support"})
     assert found.local == local
 
 

@@ -295,7 +295,8 @@ class Checkpoint:
         for key in self._files_as_of(batch_id):
             self._store.copy(key, target / key)
             reached(RaceFailpoint.CHECKPOINT_FILE_LINKED, key)
-        # A copy's checkpoint may be replaced by its twin's meanwhile: a mixture of two is none.
+        # A copy's checkpoint may be replaced by the other copy's meanwhile: a mixture of two is
+        # none.
         if mark_of(self.place) != before:
             raise FileNotFoundError(self.place)
 

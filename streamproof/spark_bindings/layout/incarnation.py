@@ -1,8 +1,9 @@
 """Whether what a checkpoint holds was acknowledged by the present incarnation of its copy.
 
-A copy that catches up leaves its checkpoint for its twin's, which may be older. What it had before
-it needs again, so from before the twin's batch is chosen, the old checkpoint acknowledges nothing:
-it is of an incarnation that was replaced (mutant `flux/stale-ack` of `streamproof.protocols.flux`).
+A copy that catches up leaves its checkpoint for the other copy's, which may be older. What it had
+before it needs again, so from before the other copy's batch is chosen, the old checkpoint
+acknowledges nothing: it is of an incarnation that was replaced (mutant `flux/stale-ack` of
+`streamproof.protocols.flux`).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Copy(Enum):
     B = "B"
 
     @property
-    def twin(self) -> Copy:
+    def other(self) -> Copy:
         """The other one."""
         return Copy.B if self is Copy.A else Copy.A
 

@@ -113,7 +113,8 @@ class Query:
     plan : a function from the inputs' DataFrames, in the order of `inputs`, to the output's. It
         must be deterministic: Spark may run a batch again, and the rows of the first run count
     output_mode : for plans with an aggregation; ``"append"``, ``"update"`` or ``"complete"``
-    trigger_interval : how often it looks for new commits, in whole milliseconds; 0 is without pause
+    processing_time : how often it looks for new commits, as in `trigger(processingTime=...)`; in
+        whole milliseconds, 0 is without pause
     commits_per_batch_max : commits of each input that one batch takes at most
     rows_per_batch_max : rows of each input after which a batch ends, at a commit; None is no limit
     standby : a `Standby` runs it as two copies, primary and standby
@@ -131,7 +132,7 @@ class Query:
     ...     output="revenue",
     ...     plan=lambda orders: orders.groupBy("country").sum("cents").toDF("country", "cents"),
     ...     output_mode="update",
-    ...     trigger_interval="1 second",
+    ...     processing_time="1 second",
     ... )
     >>> query.inputs
     ('orders',)
@@ -142,7 +143,7 @@ class Query:
     output: str
     plan: Callable[..., DataFrame]
     output_mode: OutputMode | str = OutputMode.APPEND
-    trigger_interval: Duration = "100 ms"
+    processing_time: Duration = "100 ms"
     commits_per_batch_max: int = COMMITS_MAX
     rows_per_batch_max: int | None = None
     standby: Standby | None = None
@@ -180,9 +181,9 @@ class Query:
     def _check_numbers(self) -> None:
         limits = [self.commits_per_batch_max]
         limits += [] if self.rows_per_batch_max is None else [self.rows_per_batch_max]
-        if self.trigger_interval_ms > INTERVAL_MS_MAX or not all(is_whole(n, 1) for n in limits):
+        if self.processing_time_ms > INTERVAL_MS_MAX or not all(is_whole(n, 1) for n in limits):
             raise WrongWiring(
-                f"query {self.name!r} has trigger_interval={self.trigger_interval!r}, "
+                f"query {self.name!r} has processing_time={self.processing_time!r}, "
                 f"commits_per_batch_max={self.commits_per_batch_max!r}, "
                 f"rows_per_batch_max={self.rows_per_batch_max!r}. It would never advance, or Spark "
                 f"would not take them. Give an interval of at most {INTERVAL_MS_MAX} ms, and "
@@ -190,9 +191,9 @@ class Query:
             )
 
     @property
-    def trigger_interval_ms(self) -> int:
+    def processing_time_ms(self) -> int:
         """Milliseconds from one look for new commits to the next."""
-        return milliseconds(f"query {self.name!r}", "trigger_interval", self.trigger_interval)
+        return milliseconds(f"query {self.name!r}", "processing_time", self.processing_time)
 
     @property
     def spark_mode(self) -> str:

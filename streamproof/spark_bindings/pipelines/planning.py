@@ -159,7 +159,7 @@ def start_query(
     writer = (
         frame.writeStream.queryName(name)
         .outputMode(query.spark_mode)
-        .trigger(processingTime=f"{query.trigger_interval_ms} milliseconds")
+        .trigger(processingTime=f"{query.processing_time_ms} milliseconds")
         .option("checkpointLocation", checkpoint.for_spark())
         .foreachBatch(batch_function)
     )

@@ -1,4 +1,4 @@
-"""Whether a twin is alive: it counts, and its count stands still when it does not.
+"""Whether the other copy is alive: it counts, and its count stands still when it does not.
 
 No clock is compared with another one. A copy measures by its own how long it has seen the same
 count, and only while it was looking: one that was frozen itself has no right to suspect anybody.
@@ -20,9 +20,9 @@ from streamproof.spark_bindings.storage.local_files import replace_unsynced
 from streamproof.spark_bindings.storage.place import Place
 
 SUSPECT_AFTER_SECONDS = 0.75
-"""The suspicion timeout, if none is given: after so much silence a copy has failed for its twin."""
+"""The suspicion timeout, if none is given: after so much silence the other copy has failed."""
 BEATS_PER_TIMEOUT = 10
-"""How often a copy beats, and looks at its twin, within a suspicion timeout."""
+"""How often a copy beats, and looks at the other copy, within a suspicion timeout."""
 COLD_TIMEOUTS = 10
 """A primary before its first turn may be silent for so many suspicion timeouts: Spark compiles and
 loads, and on a busy machine its process stands still meanwhile."""
@@ -52,7 +52,7 @@ class Heart:
 
     Parameters
     ----------
-    place : the file that the twin looks at
+    place : the file that the other copy looks at
     """
 
     def __init__(self, place: Place) -> None:

@@ -1,7 +1,7 @@
 """The order log of a pair: which lane each turn takes, and up to where.
 
-A choice is a file that is created once, and both copies see it. So a choice that was made is at the
-twin: there is nothing under way that could be lost with the leader. And of two copies that both
+A choice is a file that is created once, and both copies see it. So a choice that was made is known
+to both: there is nothing under way that could be lost with the leader. And of two copies that both
 believe to lead, one makes the choice and the other finds it.
 """
 

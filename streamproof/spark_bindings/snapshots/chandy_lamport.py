@@ -2,8 +2,8 @@
 
 Here the pure machine of `streamproof.protocols.chandy_lamport` meets Spark. This module tells the
 machine what a batch held and carries out what the machine answers; it decides nothing. A step may
-be repeated after a crash, by a driver that was frozen meanwhile, and at a twin: it starts from the
-same recorders, sees the same input, and every effect is idempotent.
+be repeated after a crash, by a driver that was frozen meanwhile, and at the other copy: it starts
+from the same recorders, sees the same input, and every effect is idempotent.
 
 What counts as a message is a commit with rows. Markers and empty commits are none.
 """

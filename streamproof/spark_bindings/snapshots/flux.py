@@ -1,10 +1,10 @@
 """Retention: a channel keeps the rows that a copy of some reader may still need.
 
 Here the pure machine of `streamproof.protocols.flux` meets channels. For each process that reads
-it, a channel is a producer without a twin: its tuples are the commits, and it keeps them for each
-copy of that process until this copy has acknowledged them. A copy acknowledges what its checkpoint
-holds. So the acks cross: what one copy has, its twin may still lack, and a copy that is replaced
-begins in a state which its twin has acknowledged.
+it, a channel is a producer without a standby copy: its tuples are the commits, and it keeps them
+for each copy of that process until this copy has acknowledged them. A copy acknowledges what its
+checkpoint holds. So the acks cross: what one copy has, the other copy may still lack, and a copy
+that is replaced begins in a state which the other copy has acknowledged.
 
 Nothing is appended or lost by it but rows: positions stay, and a commit whose rows are gone is a
 commit without rows to whoever reads the Delta table.

@@ -2,9 +2,9 @@
 
 Each copy is a driver process of its own, with its own checkpoint. Both take the same turns:
 micro-batch n of either reads what turn n of the *order log* says. One of them is *primary*: it
-chooses the turns, and commits what they give to the output channel. Its twin keeps what it gives,
-until it sees it committed, or takes over. What is decided, the machines of `protocols.merge_order`
-and `protocols.egress` decide.
+chooses the turns, and commits what they give to the output channel. The other copy keeps what it
+gives, until it sees it committed, or takes over. What is decided, the machines of
+`protocols.merge_order` and `protocols.egress` decide.
 
 ==================  ======================================================================
 `merge_order`       the machine that chooses turns, or follows them

@@ -47,14 +47,16 @@ class CaughtUp:
     def __str__(self) -> str:
         """Describe it for a log."""
         if self.is_transferred:
-            return f"in its twin's state, of {self.taken} turns, given in {self.seconds:.3f} s"
+            return (
+                f"in the other copy's state, of {self.taken} turns, given in {self.seconds:.3f} s"
+            )
         return f"in its own state, of {self.taken} turns" if self.taken else "with no state"
 
 
 def catch_up(
     pair: PairDirectory, copy: Copy, channel: AnyPlace, suspect_after_seconds: float
 ) -> CaughtUp:
-    """Make the state that a copy begins in: the twin's while that one runs, else its own.
+    """Make the state that a copy begins in: the other copy's while that one runs, else its own.
 
     Called when a copy is started, by the process that holds its lock. May be repeated.
 
@@ -67,7 +69,7 @@ def catch_up(
     ------
     DamagedFile : if the checkpoint that it would begin in cannot be read
     """
-    own, survivor = pair.copy(copy), pair.copy(copy.twin)
+    own, survivor = pair.copy(copy), pair.copy(copy.other)
     taken = _taken(own.checkpoint)
     can_follow = taken > 0 and OrderLog(pair.order).has_from(taken)
     has_state = survivor.checkpoint.last_committed() is not None

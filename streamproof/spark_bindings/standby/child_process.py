@@ -20,9 +20,9 @@ START_SECONDS_MAX = 300.0
 DIFFERS, WRONG_USE, FAILED = 1, 2, 3
 """Exit codes. The first two tell of a mistake that a new start does not fix."""
 _MEANINGS = {
-    DIFFERS: "it gave other rows than its twin",
+    DIFFERS: "it gave other rows than the other copy",
     WRONG_USE: "wrong use",
-    FAILED: "its twin has taken over, or its query failed",
+    FAILED: "the other copy has taken over, or its query failed",
 }
 _PAUSE_SECONDS_MAX = 60.0
 """One that ends before it has run is started again after a pause: a longer one each time."""
@@ -35,7 +35,7 @@ class ChildProcess:
     Parameters
     ----------
     own, command : its directory, and what to run
-    suspect_after_seconds : the suspicion timeout, after which its twin takes over
+    suspect_after_seconds : the suspicion timeout, after which the other copy takes over
     clock : gives the seconds by which its silence and its start are measured
 
     Attributes

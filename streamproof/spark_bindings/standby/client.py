@@ -123,7 +123,7 @@ class ChannelClient:
 
         Raises
         ------
-        FencedDriver : if the twin has become primary
+        FencedDriver : if the other copy has become primary
         """
         with writing(self._channel.place):
             return self._deliver(output, begin, incarnation)
@@ -151,7 +151,7 @@ class ChannelClient:
         return delivery
 
     def take_over(self, incarnation: int) -> bool:
-        """Become primary of an incarnation; tell whether the twin was not faster.
+        """Become primary of an incarnation; tell whether the other copy was not faster.
 
         From then on every commit of an earlier primary is refused.
         """
@@ -193,8 +193,9 @@ class ChannelClient:
         if present != incarnation:
             raise FencedDriver(
                 f"copy {self._copy.value} of {self._pair} wanted to deliver turn {turn} as primary "
-                f"{incarnation}, but its twin took it to have failed and is primary {present}. "
-                "Nothing was delivered twice. Let this process end; started again, it follows"
+                f"{incarnation}, but the other copy took it to have failed, and is primary "
+                f"{present}. Nothing was delivered twice. Let this process end; started again, it "
+                "follows"
             )
 
     def _version(self, application: str, otherwise: int) -> int:

@@ -58,7 +58,7 @@ def check_turns(query: str, checkpoint: Checkpoint, order: OrderLog, output: Cha
     Parameters
     ----------
     query, output : whose copy it is, and where its pair delivers
-    checkpoint, order : the copy's, and the log that it shares with its twin
+    checkpoint, order : the copy's, and the log that it shares with the other copy
 
     Raises
     ------

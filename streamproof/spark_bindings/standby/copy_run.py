@@ -1,7 +1,8 @@
 """One copy of a pair, from start to end: a streaming query, and a loop beside it.
 
-The query gives outputs, turn after turn. The loop beats, looks at the twin, chooses turns if this
-copy leads, and takes over if the twin has failed. Both step the copy's machines, under one lock.
+The query gives outputs, turn after turn. The loop beats, looks at the other copy, chooses turns if
+this copy leads, and takes over if the other copy has failed. Both step the copy's machines, under
+one lock.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def run_copy(
     copy : which of its two copies
     session : makes a session as `spark_session` does, or gives one, whose settings stay as they
         are; called once no other process runs the copy
-    suspect_after_seconds : the suspicion timeout, after which a silent twin has failed
+    suspect_after_seconds : the suspicion timeout, after which a silent copy has failed
     stop : set by whoever wants it to end
 
     Raises
@@ -111,9 +112,9 @@ def run_copy(
     WrongWiring : if the pipeline has no such pair
     WrongArgument : if the suspicion timeout is no number of seconds
     CopyRuns : if another process runs this copy
-    NotDeterministic : if the plan could give other rows at the twin
-    FencedDriver : if the twin has taken over; started again, this copy follows
-    CopiesDiffer : if the twin has delivered other rows
+    NotDeterministic : if the plan could give other rows at the other copy
+    FencedDriver : if the other copy has taken over; started again, this copy follows
+    CopiesDiffer : if the other copy has delivered other rows
     UnverifiedProtocol, UnsuitableSession, WrongSchema, QueryFailed : as `Pipeline.start`
     """
     require_seconds("run_copy", "suspect_after_seconds", suspect_after_seconds, SECONDS_MIN)
@@ -205,12 +206,12 @@ class CopyRun:
         self._failure: StreamproofError | None = None
         self._heart = Heart(place.own.beat)
         self._running = self._start(frame)
-        self._watch = self._watch_of(place.pair.copy(copy.twin))
+        self._watch = self._watch_of(place.pair.copy(copy.other))
         self._next_beat = time.monotonic()
         self._throttle = Throttle()
 
-    def _watch_of(self, twin: CopyDirectory) -> Watch:
-        return Watch(twin.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)
+    def _watch_of(self, other: CopyDirectory) -> Watch:
+        return Watch(other.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)
 
     def until(self, stop: Event) -> None:
         """Go on until this is set.
@@ -233,8 +234,8 @@ class CopyRun:
     def _choose(self) -> None:
         if not self._merge_order.leads or self._egress.next != self._merge_order.next:
             return
-        twin = self._watch.beat
-        ahead = 0 if twin is None or self._watch.has_failed else self._egress.next - twin.turn
+        other = self._watch.beat
+        ahead = 0 if other is None or self._watch.has_failed else self._egress.next - other.turn
         if self._throttle.may_choose(ahead) and self._merge_order.choose():
             self._throttle.begin()
 
@@ -266,12 +267,12 @@ class CopyRun:
             raise
 
     def _look(self) -> None:
-        """Beat, and react to what the twin does."""
+        """Beat, and react to what the other copy does."""
         # A JVM that hangs blocks here, so that there is no beat either.
         if not self._running.isActive:
             raise self._failure or QueryFailed(
                 f"copy {self._copy.value} of {self._pair.name} has ended: "
-                f"{self._running.exception() or 'it was stopped'}. Its twin goes on. Fix the "
+                f"{self._running.exception() or 'it was stopped'}. The other copy goes on. Fix the "
                 "cause and start the copy again"
             )
         with self._lock:
@@ -286,10 +287,10 @@ class CopyRun:
             if self._egress.active and self._merge_order.take_over() and not self._watch.has_failed:
                 self._merge_order.fold_in()
             self._heart.beat(active=self._egress.active, warm=self._is_warm, turn=self._egress.next)
-            twin = self._watch.beat
+            other = self._watch.beat
             slower = self._egress.next
-            if twin is not None and not self._watch.has_failed:
-                slower = min(slower, twin.turn)
+            if other is not None and not self._watch.has_failed:
+                slower = min(slower, other.turn)
             if self._merge_order.leads:
                 self._order.remove_before(Turn(slower - _TURNS_KEPT))
 

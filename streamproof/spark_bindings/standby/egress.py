@@ -1,4 +1,4 @@
-"""A copy's part in giving output: it delivers what turns gave, or keeps it for its twin's failure.
+"""A copy's part in giving output: it delivers what turns gave, or keeps it in case the other fails.
 
 Here the machine of `streamproof.protocols.egress` meets files and the output channel. An output of
 the machine is a turn. One without rows or a marker is never delivered: the next one is, along with
@@ -32,7 +32,7 @@ from streamproof.spark_bindings.storage.failpoints import PairFailpoint, reached
 from streamproof.spark_bindings.storage.place import Place
 from streamproof.spark_bindings.storage.store import store_at
 
-_WITHOUT_ROWS_MAX = 10_000  # older turns without rows are not compared with the twin's any more
+_WITHOUT_ROWS_MAX = 10_000  # older turns without rows are not compared any more
 
 
 class CopyEgress:
@@ -109,7 +109,7 @@ class CopyEgress:
 
         Raises
         ------
-        FencedDriver : if the twin has become primary
+        FencedDriver : if the other copy has become primary
         """
         waiting = [turn for turn in self._kept.turns() if self._is_to_be_sent(turn)]
         for turn in waiting:
@@ -123,8 +123,8 @@ class CopyEgress:
 
         Raises
         ------
-        FencedDriver : if this copy was active, and the twin has become primary
-        CopiesDiffer : if the twin has delivered other rows than are kept here
+        FencedDriver : if this copy was active, and the other copy has become primary
+        CopiesDiffer : if the other copy has delivered other rows than are kept here
         """
         for delivery in self._client.new_deliveries():
             self._note(delivery)
@@ -138,7 +138,7 @@ class CopyEgress:
         if not self._client.take_over(self._incarnation + 1):
             self.note()
             return False
-        # What the twin has delivered until now is seen here; it can deliver nothing more.
+        # What the other copy has delivered until now is seen here; it can deliver nothing more.
         self._incarnation += 1
         self.note()
         self._step(take_over(self._egress))
@@ -158,7 +158,7 @@ class CopyEgress:
                     if delivery is not None:
                         self._note_delivered(delivery)
                 case NoteDelivered(end):
-                    # The twin reads it in the channel. Here it is known, so it is forgotten.
+                    # The other copy reads it in the channel. Here it is known, so it is forgotten.
                     output = self._kept.output(Turn(end - 1))
                     if output is not None:
                         self._kept.forget(output.turn, [file.path for file in output.files])
@@ -170,8 +170,8 @@ class CopyEgress:
         if delivery.incarnation > self._incarnation:
             if self._egress.active:
                 raise FencedDriver(
-                    f"copy {self._copy.value} was primary {self._incarnation}, but its twin took "
-                    f"it to have failed and is primary {delivery.incarnation}. Nothing was "
+                    f"copy {self._copy.value} was primary {self._incarnation}, but the other copy "
+                    f"took it to have failed, and is primary {delivery.incarnation}. Nothing was "
                     "delivered twice. Let this process end; started again, it follows"
                 )
             self._incarnation = delivery.incarnation

@@ -1,8 +1,8 @@
 """A copy's part in the merge order: it chooses turns, or follows those that were chosen.
 
 Here the machine of `streamproof.protocols.merge_order` meets channels and the order log. A tuple of
-the machine is a turn: some commits of one lane, that is, of one input. What the leader sends its
-twin is a file that both see, so it is acknowledged once it is written.
+the machine is a turn: some commits of one lane, that is, of one input. What the leader sends
+to the other copy is a file that both see, so it is acknowledged once it is written.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class MergeOrder:
         return self._merger.leads
 
     def fold_in(self) -> None:
-        """Note that there is a twin again, if this copy leads alone."""
+        """Note that there is another copy again, if this copy leads alone."""
         try:
             self._merger, _ = fold_in(self._merger)
         except Disabled:
@@ -175,7 +175,7 @@ class MergeOrder:
         if choice is None:
             raise PurgedCheckpoint(
                 f"the order log of query {self._query.name!r} no longer has turn {turn}. This copy "
-                "was away for so long that it cannot follow. Start it again while its twin runs: "
-                "it begins anew in the twin's state"
+                "was away for so long that it cannot follow. Start it again while the other copy "
+                "runs: it begins anew in the other copy's state"
             )
         return choice

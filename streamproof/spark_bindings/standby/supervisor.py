@@ -1,9 +1,9 @@
 """All processes of a pipeline on one machine: watched, and started again when they fail.
 
-A copy that ends, or stays silent, is started again and catches up with its twin. Until then its
-pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had given
-and not delivered may be lost, so everything is stopped and it is said, at once. Queries without
-a standby share a process, which goes on from their checkpoints.
+A copy that ends, or stays silent, is started again and catches up with the other copy. Until then
+its pair has one copy. If that one fails too, nobody is left to catch up with: what the pair had
+given and not delivered may be lost, so everything is stopped and it is said, at once. Queries
+without a standby share a process, which goes on from their checkpoints.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Supervisor:
     Parameters
     ----------
     command : what to run for each copy
-    suspect_after_seconds : the suspicion timeout, after which the twin of a copy takes over
+    suspect_after_seconds : the suspicion timeout, of silence, after which the other copy takes over
     alone : what to run for the queries without a standby, if there are any; given its log's file
     clock : gives the seconds by which silences and starts are measured
 
@@ -135,7 +135,7 @@ class Supervisor:
         Raises
         ------
         BothCopiesFailed : if a pair has lost a copy before the other one was replaced
-        CopiesDiffer : if a copy has found that its twin gave other rows
+        CopiesDiffer : if a copy has found that the other copy gave other rows
         QueryFailed : if a process has ended by a mistake in the pipeline
         """
         while not stop.wait(self._timeout / BEATS_PER_TIMEOUT):
@@ -154,8 +154,8 @@ class Supervisor:
         return [*self._copies.values(), *([] if self._alone is None else [self._alone])]
 
     def _status(self, name: PairName, part: Copy) -> ProcessStatus:
-        copy, twin = self._copies[name, part], self._copies[name, part.twin]
-        ours, theirs = copy.beat, twin.beat
+        copy, other = self._copies[name, part], self._copies[name, part.other]
+        ours, theirs = copy.beat, other.beat
         turns = 0 if ours is None or theirs is None else max(0, theirs.turn - ours.turn)
         is_up = not copy.has_ended
         return ProcessStatus(
@@ -184,17 +184,17 @@ class Supervisor:
                 )
 
     def _replace(self, name: PairName, part: Copy) -> None:
-        copy, twin = self._copies[name, part], self._copies[name, part.twin]
+        copy, other = self._copies[name, part], self._copies[name, part.other]
         what = f"copy {part.value} of {name}"
         if not copy.is_over:
-            twin.look()
+            other.look()
             # At the very start neither has caught up, and nothing was given that could be lost.
-            is_lost = twin.has_ended or (copy.has_run and not twin.is_paired)
+            is_lost = other.has_ended or (copy.has_run and not other.is_paired)
             if is_lost and copy.exit_code not in (DIFFERS, WRONG_USE):
                 raise BothCopiesFailed(
                     f"{what} in pipeline {self._path} {copy.how_it_is()}, and copy "
-                    f"{part.twin.value} {twin.how_it_is()}. All processes were stopped: no copy is "
-                    "left to take over, and output that was not delivered may be lost. If the "
+                    f"{part.other.value} {other.how_it_is()}. All processes were stopped: no copy "
+                    "is left to take over, and output that was not delivered may be lost. If the "
                     "directories of the copies are whole, nothing is lost: start it again, and the "
                     "copies go on from their checkpoints. If not, restore the last snapshot: "
                     f"streamproof snapshot list {self._path}"
@@ -206,8 +206,8 @@ class Supervisor:
             _log.warning("%s %s; its log is %s", what, process.how_it_is(), process.own.log)
             if process.exit_code == DIFFERS:
                 raise CopiesDiffer(
-                    f"{what} in pipeline {self._path} gave other rows than its twin, or than it "
-                    "had given before: which, and where, it has said above. All processes were "
+                    f"{what} in pipeline {self._path} gave other rows than the other copy, or than "
+                    "it had given before: which, and where, it has said above. All processes were "
                     "stopped; what was delivered stands. Fix the plan, then begin a pipeline in "
                     "another directory"
                 )

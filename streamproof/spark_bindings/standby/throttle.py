@@ -1,8 +1,8 @@
-"""How soon a leader chooses the next turn: at once, unless its twin is behind.
+"""How soon a leader chooses the next turn: at once, unless the other copy is behind.
 
-A copy that was replaced has its twin's state, and takes all turns since then, one by one, while
-the leader goes on; both may share processors. A turn costs about the same however many rows it has.
-So a leader that pauses chooses fewer and larger ones, and the twin gains on it.
+A copy that was replaced has the other copy's state, and takes all turns since then, one by one,
+while the leader goes on; both may share processors. A turn costs about the same however many rows
+it has. So a leader that pauses chooses fewer and larger ones, and the other copy gains on it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Throttle:
 
         Parameters
         ----------
-        ahead : turns that the twin has to take until it is where the leader is
+        ahead : turns that the other copy has to take until it is where the leader is
         """
         if self._done is None:
             self._done = self._clock()

@@ -43,6 +43,8 @@ from streamproof.spark_bindings.sunion.tuple_type import (
 from streamproof.spark_bindings.sunion.unpack import Unpack, travelling_schema
 
 PROTOCOLS = ("sunion", "dpc")
+MARGIN = 0.9
+"""The share of `max_delay` that a bucket waits, if none is given."""
 
 
 def sunion(
@@ -53,8 +55,8 @@ def sunion(
     bucket: Duration,
     lateness: Duration,
     max_delay: Duration | None = None,
-    policy: Policy | str = Policy.PROCESS,
-    margin: float = 0.9,
+    policy: Policy | str | None = None,
+    margin: float | None = None,
     partition_by: Sequence[str] | None = None,
     partitions: int | None = None,
     certificate: Trust = Certificate.REQUIRED,
@@ -76,9 +78,10 @@ def sunion(
     max_delay : how long a row may wait, by the clock; then it comes out as tentative. More than
         `bucket` and `lateness` together, if the inputs are live: the rest is how long one may be
         silent without a tentative row. None is forever
-    policy : what happens to the rows behind a bucket that came out as tentative: ``"process"``,
-        ``"delay"`` or ``"suspend"``
-    margin : share of `max_delay` that a bucket waits; the rest is for the trigger and the work
+    policy : with `max_delay`, what happens to the rows behind a bucket that came out as tentative:
+        ``"process"`` (if none is given), ``"delay"`` or ``"suspend"``
+    margin : with `max_delay`, the share of it that a bucket waits, 0.9 if none is given; the rest
+        is for the trigger and the work
     partition_by : columns whose values choose one of several serializers, which work in parallel;
         each has its own stable ids, and its number is in the column `serializer`
     partitions : how many serializers, at most 1000; by default as many as the session has shuffle
@@ -108,6 +111,7 @@ def sunion(
     schema, first = check_inputs(inputs), next(iter(inputs.values()))
     check_session(first.sparkSession)
     columns = check_columns(first, time, position, partition_by)
+    share = _share(margin, max_delay)
     shuffle = int(first.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(
         streams=tuple(sorted(inputs)),
@@ -118,13 +122,13 @@ def sunion(
         partition_by=columns.partition_by,
         partitions=check_partitions(columns.partition_by, partitions, shuffle),
         columns=tuple(sorted((f.name, f.dataType.simpleString()) for f in schema)),
-        wait_ms=_wait_ms(max_delay, margin),
-        policy=member_of("sunion", "policy", policy, Policy),
+        wait_ms=_wait_ms(max_delay, share),
+        policy=_policy(policy, max_delay),
     )
     for protocol in PROTOCOLS:
         claim = "all who merge these streams see the same"
         check_certificate(protocol, claim, trust=certificate)
-    _warn_of_short_delay(settings, max_delay, margin)
+    _warn_of_short_delay(settings, max_delay, share)
     merged = _plan(inputs, schema, settings)
     return merged.toDF(*schema.names, *merged.columns[len(schema) :])
 
@@ -186,15 +190,38 @@ def _counted(emitted: DataFrame, settings: Settings) -> DataFrame:
     return emitted.observe(f"{OBSERVED}{', '.join(settings.streams)})", *counts)
 
 
-def _wait_ms(max_delay: Duration | None, margin: float) -> int | None:
-    is_share = (
-        isinstance(margin, int | float) and not isinstance(margin, bool) and 0.01 <= margin <= 1
-    )
-    if not is_share:
+def _policy(policy: Policy | str | None, max_delay: Duration | None) -> Policy:
+    if policy is None:
+        return Policy.PROCESS
+    found = member_of("sunion", "policy", policy, Policy)
+    _require_delay("policy", policy, max_delay)
+    return found
+
+
+def _share(margin: float | None, max_delay: Duration | None) -> float:
+    if margin is None:
+        return MARGIN
+    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not is_number or not 0.01 <= margin <= 1:
         raise WrongArgument(
             f"sunion was given margin={margin!r}. A bucket waits that share of max_delay. "
             "Give a number from 0.01 to 1"
         )
+    _require_delay("margin", margin, max_delay)
+    return margin
+
+
+def _require_delay(name: str, value: object, max_delay: Duration | None) -> None:
+    """Refuse an argument that says nothing without a `max_delay`."""
+    if max_delay is None:
+        raise WrongArgument(
+            f"sunion was given {name}={value!r}, but no max_delay. Without one no row is "
+            "tentative, so it would have no effect. Write for example "
+            f'max_delay="10 minutes", or leave {name} out'
+        )
+
+
+def _wait_ms(max_delay: Duration | None, margin: float) -> int | None:
     if max_delay is None:
         return None
     return max(1, int(microseconds("sunion", "max_delay", max_delay, 1000) * margin // 1000))

@@ -160,7 +160,7 @@ def test_a_batch_that_has_raised_a_watermark_closes_later(
 @pytest.mark.timeout(600)
 def test_a_closed_window_is_not_withheld_by_a_restart(spark: SparkSession, tmp_path: Path) -> None:
     """Spark closes it in the next batch, and looks for one behind a batch of its own run alone."""
-    first = counted(tmp_path / "p", trigger_interval="1 day")
+    first = counted(tmp_path / "p", processing_time="1 day")
     first.channel("a").append(times(1, 2, 100))
     with first.start(spark):
         await_that(lambda: first.status()["q"].batch == 0, "the first batch")

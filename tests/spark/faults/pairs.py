@@ -132,12 +132,12 @@ class Copies:
         self._locks[copy] = ExitStack()
         self._locks[copy].enter_context(locked(place.own, "a copy"))
         # Nobody beats meanwhile: here, one is done after the other.
-        runs = copy.twin in self._runs
+        runs = copy.other in self._runs
         with mock.patch.object(catch_up, "_is_running", return_value=runs):
             self._runs[copy] = CopyWithoutSpark(found, copy, place, None, _BOUND_SECONDS)
 
     def start_soon(self, copy: Copy) -> None:
-        """Start a copy, or, if Spark cannot go on in its checkpoint, once its twin runs."""
+        """Start a copy, or, if Spark cannot go on in its checkpoint, once the other copy runs."""
         self._late.add(copy)
         self._start_late(is_last=False)
 
@@ -201,8 +201,8 @@ def work(tape: Tape) -> None:
     copies.run()
     copies.stop()
     copies = Copies(pipeline)
-    copies.start(active.twin)
-    copies._runs[active.twin]._look()
+    copies.start(active.other)
+    copies._runs[active.other]._look()
     copies.start(active)
     _append(tape, pipeline, 3)
     copies.run()

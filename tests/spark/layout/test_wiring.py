@@ -59,8 +59,8 @@ def test_wrong_wiring_is_refused_before_anything_is_created(
         ({"inputs": "a"}, "inputs=\\['a'\\]"),
         ({"plan": 3}, "A plan is a function"),
         ({"output_mode": "upsert"}, 'Write: output_mode="append"'),
-        ({"trigger_interval": -1}, "trigger_interval=-1"),
-        ({"trigger_interval": 0.0001}, "no whole number of milliseconds"),
+        ({"processing_time": -1}, "processing_time=-1"),
+        ({"processing_time": 0.0001}, "no whole number of milliseconds"),
     ],
     ids=["inputs", "plan", "mode", "negative", "too fine"],
 )
@@ -72,7 +72,7 @@ def test_a_query_with_a_wrong_type_is_refused(arguments: dict[str, Any], message
 
 @pytest.mark.parametrize(
     "limits",
-    [{"trigger_interval": "200 days"}, {"commits_per_batch_max": 0}, {"rows_per_batch_max": -5}],
+    [{"processing_time": "200 days"}, {"commits_per_batch_max": 0}, {"rows_per_batch_max": -5}],
     ids=str,
 )
 def test_a_query_that_would_never_advance_is_refused(limits: dict[str, Any]) -> None:

@@ -67,7 +67,7 @@ QUERY: dict[str, tuple[object, ...]] = {
     "output": ("abc",),
     "plan": (),
     "output_mode": (),
-    "trigger_interval": (1.5, dt.timedelta(0)),
+    "processing_time": (1.5, dt.timedelta(0)),
     "commits_per_batch_max": (),
     "rows_per_batch_max": (None,),
     "standby": (None,),
@@ -97,8 +97,8 @@ def test_zero_is_no_limit_of_a_batch() -> None:
     for name in ("commits_per_batch_max", "rows_per_batch_max"):
         with pytest.raises(StreamproofError, match="limits of at least 1"):
             a_query(**{name: 0})
-    assert a_query(trigger_interval=0).trigger_interval_ms == 0
-    assert a_query(trigger_interval="750 ms").trigger_interval_ms == 750
+    assert a_query(processing_time=0).processing_time_ms == 0
+    assert a_query(processing_time="750 ms").processing_time_ms == 750
     assert a_query(standby=a_standby(bounds=(dt.date(2020, 1, 1),))).partitions == 2
 
 

@@ -1,4 +1,4 @@
-"""A twin is suspected when its count stands still, and only by one that was awake to see it."""
+"""A copy is suspected when its count stands still, and only by one that was awake to see it."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ def replace(path: Path, copy: Copy = Copy.B) -> CaughtUp:
     return catch_up(PairDirectory(Place.of(path / "queries/q")), copy, path / "channels/b", 0.05)
 
 
-def go_on(twin: Path, last: int) -> Callable[[str], object]:
-    """Return what lets a twin go on."""
-    return lambda _: spark_checkpoint(twin, last=last)
+def go_on(other: Path, last: int) -> Callable[[str], object]:
+    """Return what lets the other copy go on."""
+    return lambda _: spark_checkpoint(other, last=last)
 
 
 def check_that_only_the_older_state_counts(path: Path, lost: Copy) -> None:
-    """A copy that had six commits is in a state with two of them, its twin in one with five."""
+    """A copy that had six commits is in a state with two of them, the other in one with five."""
     assert vacuum(path)[0].until == 2
     spark_checkpoint(path / f"queries/q/{lost.value}/checkpoint", last=4)
     assert vacuum(path)[0].until == 5
@@ -67,12 +67,12 @@ def test_a_copy_that_is_given_an_older_state_acknowledges_nothing_meanwhile(
         spark_checkpoint(path / f"queries/q/{copied}/checkpoint", last=4)
         assert vacuum(path)[0].until == 0
 
-    with armed(Failpoint.CHECKPOINT_LINKED, meanwhile, where=lost.twin.value):
+    with armed(Failpoint.CHECKPOINT_LINKED, meanwhile, where=lost.other.value):
         assert replace(path, lost).is_transferred
     check_that_only_the_older_state_counts(path, lost)
 
 
-def test_what_a_copy_has_answered_does_not_count_if_it_is_replaced_before_its_twin_answers(
+def test_what_a_copy_has_answered_does_not_count_if_it_is_replaced_before_the_other_answers(
     tmp_path: Path,
 ) -> None:
     path = pair_at(tmp_path / "p", 6, 2).path
@@ -106,11 +106,11 @@ def test_a_copy_begins_behind_what_was_discarded_just_before_it_was_to_be_replac
 def test_a_transfer_that_failed_acknowledges_again_once_the_copy_goes_on(tmp_path: Path) -> None:
     pipeline = pair_at(tmp_path / "p", 4, 3)
     lose_order(pipeline.path, 8)
-    twin = pipeline.path / "queries/q/A"
-    (twin / "checkpoint/offsets/3").rename(tmp_path / "gone")
+    other = pipeline.path / "queries/q/A"
+    (other / "checkpoint/offsets/3").rename(tmp_path / "gone")
     with pytest.raises(PurgedCheckpoint):
         replace(pipeline.path)
-    (tmp_path / "gone").rename(twin / "checkpoint/offsets/3")
+    (tmp_path / "gone").rename(other / "checkpoint/offsets/3")
     assert vacuum(pipeline.path)[0].until == 0
     lose_order(pipeline.path, 2)
     for turn in range(2, 9):

@@ -1,4 +1,4 @@
-"""A new copy begins in its twin's state while that one runs, else in its own, and loses neither."""
+"""A new copy begins in the state of the other if that one runs, else in its own; no row is lost."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_copy_begins_with_nothing_where_there_is_nothing(tmp_path: Path) -> No
     assert begin(pair(tmp_path), Copy.A) == CaughtUp(Turn(0), is_transferred=False, seconds=0.0)
 
 
-def test_a_copy_that_can_follow_goes_on_where_its_twin_does_not_run(tmp_path: Path) -> None:
+def test_a_copy_that_can_follow_goes_on_where_the_other_does_not_run(tmp_path: Path) -> None:
     made = pair(tmp_path)
     checkpoint(made, Copy.A, 3)
     checkpoint(made, Copy.B, 7)
@@ -56,7 +56,7 @@ def test_a_copy_that_can_follow_goes_on_where_its_twin_does_not_run(tmp_path: Pa
     assert (found.taken, found.is_transferred) == (4, False)
 
 
-def test_a_copy_takes_the_state_of_a_twin_that_runs(tmp_path: Path) -> None:
+def test_a_copy_takes_the_state_of_the_other_if_that_one_runs(tmp_path: Path) -> None:
     made, stop = pair(tmp_path), Event()
     checkpoint(made, Copy.A, 3)
     checkpoint(made, Copy.B, 7)
@@ -84,7 +84,7 @@ def test_a_copy_takes_the_state_of_a_twin_that_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("own", [None, 3], ids=["lost", "behind"])
-def test_a_copy_that_cannot_follow_takes_the_state_of_a_twin_that_ended(
+def test_a_copy_that_cannot_follow_takes_the_state_of_the_other_copy_that_ended(
     tmp_path: Path, own: int | None
 ) -> None:
     made = pair(tmp_path)

@@ -1,4 +1,4 @@
-"""A plan that could give other rows at its twin is refused; a digest tells if it did."""
+"""A plan that could give other rows at the other copy is refused; a digest tells if it did."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_a_killed_primary_loses_and_doubles_nothing(
         # Nobody has delivered the turn that the frozen one is about to commit.
         (PairFailpoint.CLIENT_ASKED, 1),
     ],
-    ids=[*(point.value for point in POINTS), "twin-behind"],
+    ids=[*(point.value for point in POINTS), "other-behind"],
 )
 def test_a_frozen_primary_that_wakes_up_is_refused(
     tmp_path: Path, point: PairFailpoint, given: int

@@ -112,7 +112,7 @@ def test_a_copy_that_lost_the_batch_is_passed_over(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "p/snapshots/000001/checkpoints/r")
     places = [tmp_path / "p/queries/r" / copy.value / "checkpoint" for copy in Copy]
     places[0].rename(tmp_path / "kept")
-    spark_checkpoint(places[0], first=5, last=9)  # begun again, in the twin's later state
+    spark_checkpoint(places[0], first=5, last=9)  # begun again, in the other copy's later state
     assert collect(pipeline).status is SnapshotStatus.REQUESTED
     places[1].parent.mkdir()
     (tmp_path / "kept").rename(places[1])

@@ -214,4 +214,4 @@ def test_a_supervised_pair_outlives_each_of_its_copies(tmp_path: Path) -> None:
     copies.check_history(pipeline, fed)
     said = command.log_of(path).read_text()
     assert "was killed by SIGKILL; its log is" in said
-    assert "in its twin's state" in said
+    assert "in the other copy's state" in said

@@ -93,7 +93,7 @@ def kill(status: ProcessStatus, number: signal.Signals = signal.SIGKILL) -> None
     os.killpg(status.process, number)
 
 
-def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_path: Path) -> None:
+def test_a_copy_that_was_killed_is_started_again_and_so_is_the_other_later(tmp_path: Path) -> None:
     with supervised(tmp_path / "p") as running:
         await_pair(running)
         kill(copy_of(running, Copy.A))
@@ -103,7 +103,7 @@ def test_a_copy_that_was_killed_is_started_again_and_so_is_its_twin_later(tmp_pa
         assert running.failure is None
 
 
-def test_a_copy_is_in_sync_when_it_has_taken_a_turn_and_its_twin_is_not_ahead(
+def test_a_copy_is_in_sync_when_it_has_taken_a_turn_and_the_other_is_not_ahead(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "p" / "queries" / "totals"
@@ -152,7 +152,7 @@ def test_a_pair_that_loses_both_copies_says_that_data_may_be_lost(tmp_path: Path
         assert "may be lost" in str(running.failure)
 
 
-def test_a_survivor_that_freezes_while_its_twin_is_replaced_is_the_loss_of_both(
+def test_a_survivor_that_freezes_while_the_other_is_replaced_is_the_loss_of_both(
     tmp_path: Path,
 ) -> None:
     with supervised(tmp_path / "p") as running:
@@ -230,7 +230,7 @@ def test_a_second_supervisor_is_told_of_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "error", "words"),
     [
-        (1, CopiesDiffer, "gave other rows than its twin"),
+        (1, CopiesDiffer, "gave other rows than the other copy"),
         (2, QueryFailed, "ended with exit code 2"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_mistake_that_a_new_start_does_not_mend_stops_everything(
         assert words in str(run.failure)
 
 
-def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_its_twin_goes_on(
+def test_a_copy_that_does_not_come_up_is_tried_again_after_pauses_and_the_other_goes_on(
     tmp_path: Path,
 ) -> None:
     with supervised(tmp_path / "p", lambda copy: (3, 0 if copy is Copy.B else FOREVER)) as run:

@@ -1,7 +1,7 @@
 """A copy dies, freezes or is replaced while rows come in: the client sees one history, whole.
 
-One copy is a driver process of its own, to be killed and frozen with its JVM; its twin runs here.
-The query's output depends on the order in which two channels are merged, so that a twin which
+One copy is a driver process of its own, to be killed and frozen with its JVM; the other copy runs
+here. The query's output depends on the order in which two channels are merged, so that a copy which
 merged otherwise would contradict what the client has seen.
 """
 
@@ -36,7 +36,7 @@ def said(run: copies.PairRun, copy: Copy) -> str:
     return copies.log_of(run.path, copy).read_text()
 
 
-def test_when_the_primary_is_killed_its_twin_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+def test_when_the_primary_is_killed_the_other_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     with pair_run(tmp_path / "p", spark) as run:
         run.feed(6)
         primary = run.begin(Copy.A)
@@ -101,7 +101,7 @@ def test_a_lost_copy_is_replaced_while_rows_come_in_and_can_take_over(
             run.await_output()
         await_beat(run, Copy.A)
         await_in_step(run.path)
-        assert "in its twin's state" in said(run, Copy.A)
+        assert "in the other copy's state" in said(run, Copy.A)
         survivor.stop()  # all that A knows of the first turns came with the survivor's state
         run.feed(4)
         run.await_output()

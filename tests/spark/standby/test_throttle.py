@@ -1,4 +1,4 @@
-"""A leader slows down for a twin that is behind, and for no other."""
+"""A leader slows down for a copy that is behind, and for no other."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def test_a_leader_far_ahead_pauses_for_as_long_as_its_last_turn_took(took: float
     assert pace.may_choose(10**6)
 
 
-def test_a_twin_gains_however_far_it_is_behind() -> None:
+def test_the_other_copy_gains_however_far_it_is_behind() -> None:
     """Both take turns of one length; the leader chooses whenever it may."""
     clock, turn = Clock(), 0.4
     pace = Throttle(clock)
-    leader, twin, busy_until = 100, 0, clock.now
+    leader, other, busy_until = 100, 0, clock.now
     for _ in range(100_000):
         clock.now += 0.01
-        if clock.now >= busy_until and pace.may_choose(leader - twin):
+        if clock.now >= busy_until and pace.may_choose(leader - other):
             pace.begin()
             leader, busy_until = leader + 1, clock.now + turn
-        twin = min(leader, int((clock.now - 100.0) / turn))
-        if leader - twin <= TURNS_AHEAD_MAX:
+        other = min(leader, int((clock.now - 100.0) / turn))
+        if leader - other <= TURNS_AHEAD_MAX:
             break
-    assert leader - twin <= TURNS_AHEAD_MAX
+    assert leader - other <= TURNS_AHEAD_MAX
     assert leader < 100 + 2 * 100

@@ -146,6 +146,8 @@ GOOD = {"time": "ts", "position": "seq", "bucket": "1 minute", "lateness": "30 s
         ({"max_delay": "0 seconds"}, WrongArgument, "max_delay='0 seconds'"),
         ({"policy": "proceed"}, WrongArgument, "policy='proceed'.*Write: policy=\"process\", "),
         ({"margin": 1.5}, WrongArgument, "margin=1.5"),
+        ({"policy": "delay"}, WrongArgument, "policy='delay', but no max_delay"),
+        ({"margin": 0.5}, WrongArgument, "margin=0.5, but no max_delay"),
         ({"partitions": 3}, WrongArgument, "partitions=3, but no partition_by"),
         ({"partition_by": "seq"}, WrongArgument, "Write: partition_by=.'seq'."),
         ({"partition_by": ["no"]}, WrongSchema, "partition_by='no'"),

@@ -48,7 +48,7 @@ OPTIONS = (f"--suspect-after={BOUND_SECONDS}", "--driver-memory=512m", "--cores=
 STEADY_SECONDS = BOUND_SECONDS
 """For so long both copies of a pair have to be there, and one to deliver, before one more fails."""
 FREEZE_SECONDS = (0.1, 6 * BOUND_SECONDS)
-"""From unnoticed to far longer than the suspicion timeout: a twin has taken over meanwhile."""
+"""From unnoticed to far longer than the suspicion timeout: the other has taken over meanwhile."""
 CATCH_UP_SECONDS = 8.0
 """A copy that was started fails within so many seconds, at the latest when it has caught up."""
 
@@ -66,7 +66,7 @@ class Failure(Enum):
     ONE_OF_EACH = "one copy of each pair is killed, within one micro-batch"
     BOTH = "both copies of a pair are killed, within one micro-batch"
     BOTH_FROZEN = "both copies of a pair are frozen for a while, within one micro-batch"
-    SURVIVOR_IN_CATCH_UP = "one copy is killed, and its twin while it is replaced"
+    SURVIVOR_IN_CATCH_UP = "one copy is killed, and the other copy while it is replaced"
 
 
 ALONE = (Failure.KILLED, Failure.FROZEN)
@@ -252,11 +252,11 @@ class Run:
             case Failure.BOTH_FROZEN:
                 self._freeze(pair, copy)
                 time.sleep(self._random.uniform(0, BATCH_SECONDS))
-                self._freeze(pair, copy.twin)
+                self._freeze(pair, copy.other)
             case Failure.SURVIVOR_IN_CATCH_UP:
                 self._send(pair, copy, signal.SIGKILL)
                 self._await_replacement(pair, copy)
-                self._lose_survivor(pair, copy.twin)
+                self._lose_survivor(pair, copy.other)
 
     def _supervised(self) -> Supervised:
         command = partial(copy_command, self._file, OPTIONS)
@@ -297,12 +297,12 @@ class Run:
         """Kill both copies of a pair: it is said at once, everything ends, and is started again."""
         self._send(pair, copy, signal.SIGKILL)
         time.sleep(self._random.uniform(0, BATCH_SECONDS))
-        self._send(pair, copy.twin, signal.SIGKILL)
+        self._send(pair, copy.other, signal.SIGKILL)
         assert isinstance(self._copies.failed(), BothCopiesFailed), self._copies.failure
         self._copies = self._supervised()
 
     def _lose_survivor(self, pair: str, copy: Copy) -> None:
-        """Kill a copy whose twin catches up; if that is not there yet, the pair is lost."""
+        """Kill a copy while the other catches up; if that is not there yet, the pair is lost."""
         starts = self._copies.status(pair)[copy].starts
         self._send(pair, copy, signal.SIGKILL)
         await_that(

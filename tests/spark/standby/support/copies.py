@@ -32,7 +32,7 @@ CHANNELS = {"left": ROWS, "right": ROWS, "totals": TOTALS}
 SIZES = "id long, size long"
 
 SKEW = "STREAMPROOF_TEST_SKEW"
-"""Environment variable of a copy whose rows are to differ from its twin's."""
+"""Environment variable of a copy whose rows are to differ from the other copy's."""
 
 
 def totals(left: DataFrame, right: DataFrame) -> DataFrame:
