@@ -11,6 +11,7 @@ import typer
 from streamproof.cli import (
     certify,
     check,
+    conform,
     forecast,
     graph,
     list_models,
@@ -77,6 +78,7 @@ _add(MODELS, "prove", prove.prove, "prove")
 _add(MODELS, "list", list_models.list_models)
 _add(PIPELINES, "run", run.run, "spark")
 _add(PIPELINES, "status", status.status, "spark")
+_add(PIPELINES, "conform", conform.conform, "spark")
 _add(PIPELINES, "vacuum", vacuum.vacuum, "spark")
 _add(PIPELINES, "mttf", mttf.mttf)
 app.add_typer(snapshot.snapshot_app, name="snapshot", rich_help_panel=PIPELINES)

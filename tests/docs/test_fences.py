@@ -20,6 +20,7 @@ RUN_BY = {
     "docs/explanation/from-spark.md": "test_tutorials",
     "docs/explanation/from-tla.md": "test_fences",
     "docs/how-to/certificate.md": "test_spark_pages",
+    "docs/how-to/compare-a-run.md": "test_spark_pages",
     "docs/how-to/hot-standby.md": "test_spark_pages",
     "docs/how-to/merging-streams.md": "test_spark_pages",
     "docs/how-to/snapshots.md": "test_spark_pages",

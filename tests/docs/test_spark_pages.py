@@ -148,6 +148,12 @@ class Airports:
         return pipeline
 
 
+@of("docs/how-to/compare-a-run.md")
+def test_compare_a_run(page: Page) -> None:
+    page.run_all()
+    page.require_over()
+
+
 @of("docs/how-to/merging-streams.md")
 @pytest.mark.slow
 @pytest.mark.spark

@@ -11,6 +11,7 @@ PACKAGES = {
     "streamproof": "Searches and proofs of a model. Other names are in the packages below.",
     "streamproof.lang": "The language of models.",
     "streamproof.testing": "Models as oracles of tests.",
+    "streamproof.conformance": "Runs of pipelines compared with their models.",
     "streamproof.spark_bindings": "Pipelines, snapshots and standby copies.",
     "streamproof.spark_bindings.sunion": "Merges in an order that depends on the rows alone.",
 }

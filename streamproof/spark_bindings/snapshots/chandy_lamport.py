@@ -98,7 +98,8 @@ class Recording:
         batch_id, received : its number, and per input the position up to which it has read
         send : for the markers that the machine wants to be sent
         """
-        messages, markers = self._read(batch_id, received)
+        before = self._checkpoint.received(BatchId(batch_id - 1))
+        messages, markers = self._read(batch_id, before, received)
         recorders = self._recorders.with_snapshots(
             self._recorders.before(batch_id), markers.values()
         )
@@ -107,21 +108,27 @@ class Recording:
         # A batch ends at its markers, so its messages came before them.
         for lane, count in messages.items():
             recorders, effects = on_messages(recorders, lane, count)
-            self._carry_out(effects, state, send)
-            events.append(event("on_messages", effects, channel=lane, count=count))
+            done = self._carry_out(effects, state, send)
+            events.append(event("on_messages", effects, done, channel=lane, count=count))
         for lane, snapshot in markers.items():
             recorders, effects = on_marker(recorders, snapshot, lane)
-            self._carry_out(effects, state, send)
-            events.append(event("on_marker", effects, snapshot=snapshot, channel=lane))
+            done = self._carry_out(effects, state, send)
+            events.append(event("on_marker", effects, done, snapshot=snapshot, channel=lane))
         recorders = self._finish(recorders)
-        self._events.write(batch_id, events)
+        after, until = (
+            {name: ends.get(name, Position(0)) for name in self._inputs}
+            for ends in (before, received)
+        )
+        self._events.write(batch_id, events, after=after, received=until)
         # Last, since a crash above repeats the batch: same recorders, same steps.
         self._recorders.write(batch_id, recorders)
         reached(Failpoint.RECORDERS_WRITTEN, self._process)
 
     def _carry_out(
         self, effects: Iterable[SnapshotEffect[SnapshotId]], state: RecordedState, send: Send
-    ) -> None:
+    ) -> list[str]:
+        """Carry out what the machine answered; list what was done, in its order."""
+        done = []
         for effect in effects:
             match effect:
                 case SaveState(snapshot):
@@ -132,12 +139,16 @@ class Recording:
                     reached(Failpoint.MARKER_SENT, self._process)
                 case _:
                     assert_never(effect)
+            done.append(_name(effect))
+        return done
 
     def _read(
-        self, batch_id: BatchId, received: Mapping[ChannelName, Position]
+        self,
+        batch_id: BatchId,
+        before: Mapping[ChannelName, Position],
+        received: Mapping[ChannelName, Position],
     ) -> tuple[Counter[LaneName], dict[LaneName, SnapshotId]]:
         """Count each lane's messages in a batch, and find the marker that it ended at."""
-        before = self._checkpoint.received(BatchId(batch_id - 1))
         messages: Counter[LaneName] = Counter()
         markers: dict[LaneName, SnapshotId] = {}
         for name, channel in self._inputs.items():
@@ -180,9 +191,19 @@ def complete(recorders: RunRecorders) -> list[SnapshotId]:
     return [name for name, recorder in recorders.items() if is_complete(recorder)]
 
 
-def event(name: str, effects: Iterable[object], **arguments: Any) -> Event:
-    """Describe a step of the machine, for the events that a process writes down."""
-    return {"event": name, **arguments, "effects": [type(effect).__name__ for effect in effects]}
+def event(name: str, effects: Iterable[object], done: Iterable[str], **arguments: Any) -> Event:
+    """Describe a step of the machine, for the events that a process writes down.
+
+    Parameters
+    ----------
+    name, arguments : of the transition
+    effects, done : what the machine answered, and what was carried out, in its order
+    """
+    return {"event": name, **arguments, "effects": list(map(_name, effects)), "done": list(done)}
+
+
+def _name(effect: object) -> str:
+    return type(effect).__name__
 
 
 class FeedProcess:
@@ -213,6 +234,7 @@ class FeedProcess:
             recorders, effects = initiate(recorders, snapshot)
         except Disabled:
             return  # it was begun before, to the end
+        done = []
         for effect in effects:
             match effect:
                 case SaveState():
@@ -222,9 +244,10 @@ class FeedProcess:
                     reached(Failpoint.FEED_MARKER_SENT, self.name)
                 case _:
                     assert_never(effect)
-        self._events.write(step, [event("initiate", effects, snapshot=snapshot)])
-        for done in complete(recorders):
-            self._snapshots.save_channels(done, self.name, {})
+            done.append(_name(effect))
+        self._events.write(step, [event("initiate", effects, done, snapshot=snapshot)])
+        for ended in complete(recorders):
+            self._snapshots.save_channels(ended, self.name, {})
             reached(Failpoint.FEED_COMPLETED, self.name)
         files.write(step, recorders)
         reached(Failpoint.FEED_RECORDERS_WRITTEN, self.name)

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from streamproof.disk import explained
+from streamproof.spark_bindings.names import ChannelName, Position
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
 from streamproof.spark_bindings.storage.local_files import append_line
 from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.store import store_at
 
 Event = Mapping[str, Any]
-"""One call of a transition: its name, its arguments and the names of its effects."""
-
+"""One call of a transition: its name and arguments, the effects that the machine answered, and
+those that were carried out, in their order."""
+SWITCH = "STREAMPROOF_EVENT_LOG"
+"""Environment variable; ``off`` switches the events off: no run can be compared with a model."""
 
 BYTES_MAX = 4_000_000
 """A longer file is put aside, in the place of what was put aside before."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedStep:
+    """One line of an event log.
+
+    Attributes
+    ----------
+    number : of the batch, or of what else the process counts
+    after, received : per input channel, the positions from which and up to which it has read; None
+        if an earlier version wrote the line, or the process reads nothing
+    """
+
+    number: int
+    events: tuple[Event, ...]
+    after: Mapping[ChannelName, Position] | None
+    received: Mapping[ChannelName, Position] | None
 
 
 class EventLog:
@@ -33,18 +55,47 @@ class EventLog:
         self._place, self._bytes_max = Place.of(place), bytes_max
         self._earlier = self._place.beside(f"earlier-{self._place.name}")
 
-    def write(self, step: int, events: Sequence[Event]) -> None:
-        """Append one step's events, in their order. A repeated step is written again."""
-        if not events:
+    @property
+    def has_lost_some(self) -> bool:
+        """Whether there may have been earlier events, which are gone since the file was long."""
+        return store_at(self._earlier).has()
+
+    def write(
+        self,
+        step: int,
+        events: Sequence[Event],
+        *,
+        after: Mapping[ChannelName, Position] | None = None,
+        received: Mapping[ChannelName, Position] | None = None,
+    ) -> None:
+        """Append one step's events, in their order. A repeated step is written again.
+
+        Parameters
+        ----------
+        after, received : per input channel, the positions from which and up to which it has read;
+            a step without events is written if it has read something
+        """
+        if os.environ.get(SWITCH) == "off" or not (events or after != received):
             return
         # The line begins with its end, too: a crash may have cut off the one before.
         said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}
+        if after is not None and received is not None:
+            said |= {"after": dict(after), "received": dict(received)}
         line = f"\n{json.dumps(said)}\n"
         with explained(self._place, "The step is not told"):
             append_line(self._place, line, self._earlier, self._bytes_max)
 
     def read(self) -> dict[int, list[Event]]:
-        """Return the events of each step. Of a repeated step the last run counts; all are equal.
+        """Return the events of each step. Of a repeated step the last run counts.
+
+        Raises
+        ------
+        UnknownFormat : if a later version of streamproof wrote some of it
+        """
+        return {step.number: list(step.events) for step in sorted(self.steps(), key=_number)}
+
+    def steps(self) -> Iterator[LoggedStep]:
+        """Yield the steps as they were written, repeated ones too.
 
         A last line that a crash cut short is left out: its step will be repeated.
 
@@ -52,7 +103,6 @@ class EventLog:
         ------
         UnknownFormat : if a later version of streamproof wrote some of it
         """
-        steps: dict[int, list[Event]] = {}
         for file in (self._earlier, self._place):
             if not store_at(file).has():
                 continue
@@ -62,5 +112,13 @@ class EventLog:
                 except json.JSONDecodeError:
                     continue
                 format_of(parsed, file)
-                steps[parsed["step"]] = parsed["events"]
-        return dict(sorted(steps.items()))
+                yield LoggedStep(
+                    parsed["step"],
+                    tuple(parsed["events"]),
+                    parsed.get("after"),
+                    parsed.get("received"),
+                )
+
+
+def _number(step: LoggedStep) -> int:
+    return step.number

@@ -12,6 +12,7 @@ from unittest import mock
 
 import pyarrow as pa
 
+from streamproof.conformance import Outcome, conform
 from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus
 from streamproof.spark_bindings.channels import compaction
 from streamproof.spark_bindings.channels.source import ChannelReader
@@ -89,10 +90,10 @@ def without_spark() -> Iterator[None]:
         yield
 
 
-def append(pipeline: Pipeline, number: int) -> None:
+def append(pipeline: Pipeline, number: int, channel: ChannelName = SOURCE) -> None:
     """Append one commit of two rows; may be repeated."""
     rows = pa.table({"id": [2 * number, 2 * number + 1], "turn": [0, 0]})
-    pipeline.channel(SOURCE).append(rows, producer="test", sequence=number)
+    pipeline.channel(channel).append(rows, producer="test", sequence=number)
 
 
 def ids_of(numbers: int) -> Tokens:
@@ -241,7 +242,15 @@ def check(place: Path, facts: list[Any], numbers: int = COMMITS) -> None:
         raise
     check_cut(pipeline, is_vacuumed=_is_vacuumed(pipeline))
     _require_equal("the sink", _held(pipeline, SINK, _state(pipeline, "second")), ids_of(numbers))
+    check_conforms(pipeline)
     _check_snapshots(pipeline, place, facts)
+
+
+def check_conforms(pipeline: Pipeline) -> None:
+    """Check that nothing that ran, ahead of the crash and behind it, breaks the model."""
+    found = conform(pipeline.path)
+    if found.outcome is Outcome.VIOLATED:
+        raise Lost(f"{pipeline.path} did what no model does: {found.violations}")
 
 
 def _feed(pipeline: Pipeline, facts: list[Any], numbers: int) -> None:

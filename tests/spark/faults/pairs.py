@@ -37,6 +37,7 @@ from tests.spark.faults.chains import (
     Completed,
     Requested,
     append,
+    check_conforms,
     check_kept,
     collector,
     ids_of,
@@ -240,6 +241,7 @@ def check(place: Path, facts: list[Any]) -> None:
         append(pipeline, number)
     _run(pipeline)
     _check_rest(pipeline)
+    check_conforms(pipeline)
     for snapshot in pipeline.snapshots():
         if snapshot.status is not SnapshotStatus.COMPLETE:
             raise Lost(f"{snapshot} is not complete")

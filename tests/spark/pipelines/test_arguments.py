@@ -230,7 +230,8 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
 def test_what_a_merge_cannot_be_is_refused_where_it_is_declared(
     rows: DataFrame, name: str, right: tuple[object, ...], others: tuple[Any, ...]
 ) -> None:
-    refused(lambda value: a_merge(rows, **{name: value}), *right, others=others)
+    given = {"max_delay": "1 second"} if name in ("policy", "margin") else {}
+    refused(lambda value: a_merge(rows, **given, **{name: value}), *right, others=others)
 
 
 def test_what_no_merge_says_is_refused(rows: DataFrame, tmp_path: Path) -> None:

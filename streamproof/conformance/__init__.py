@@ -1,0 +1,12 @@
+"""Conformance: whether what ran is what was checked and proven.
+
+The processes of a pipeline write down what their machines were told, and what was carried out. The
+channels and the snapshots say the same in files of their own. `conform` decides whether some run of
+the model explains all of it.
+"""
+
+from streamproof.conformance.conform import conform
+from streamproof.conformance.explain import Violation
+from streamproof.conformance.finding import Conformance, Finding, Outcome
+
+__all__ = ["Conformance", "Finding", "Outcome", "Violation", "conform"]
