@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from streamproof.conformance import conform
 from streamproof.spark_bindings import Pipeline, Query, spark_session
-from streamproof.spark_bindings.snapshots.events import EventLog
+from streamproof.spark_bindings.layout.events import EventLog
 
 SHARE_MAX = 0.01
 COMMITS_PER_SNAPSHOT = 50

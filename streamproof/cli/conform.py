@@ -77,16 +77,15 @@ def _print(finding: Finding) -> None:
 
 
 def _draw(found: Conformance, directory: Path) -> list[Path]:
-    from streamproof.conformance.draw import drawing_of
     from streamproof.diagrams.spacetime import svg as as_svg
 
     directory.mkdir(parents=True)
     drawn = []
     for finding in found.findings:
-        if finding.explanation is None:
+        if finding.draws is None:
             continue
         file = directory / f"{finding.protocol}-{finding.subject.replace(' ', '-')}.svg"
         title = f"{finding.protocol}: {finding.subject}, {finding.outcome.value}"
-        file.write_text(as_svg(drawing_of(finding), title), encoding="utf-8")
+        file.write_text(as_svg(finding.draws(), title), encoding="utf-8")
         drawn.append(file)
     return drawn

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from streamproof.conformance.evidence import Evidence, LaneLog, Output, Process
 from streamproof.conformance.explain import Violation
 from streamproof.conformance.finding import Finding, Outcome
-from streamproof.spark_bindings.snapshots.events import SWITCH, LoggedStep
+from streamproof.spark_bindings.layout.events import SWITCH, LoggedStep
 
 
 def check_batches(evidence: Evidence) -> Iterator[Finding]:

@@ -12,8 +12,10 @@ of its lane. After each step the model is compared with the files of the snapsho
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from streamproof.conformance.draw import drawing_of
 from streamproof.conformance.evidence import Evidence, LaneLog, Process, SnapshotEvidence
 from streamproof.conformance.explain import Explanation, Violation
 from streamproof.conformance.finding import Finding, Outcome
@@ -51,6 +53,7 @@ def check_snapshot(evidence: Evidence, snapshot: SnapshotId) -> Finding:
         explanation = _explained(evidence, start)
     except Unknown as unknown:
         return Finding(NAME, subject, Outcome.UNDETERMINED, str(unknown))
+    draws = partial(drawing_of, NAME, explanation)
     if explanation.violation is not None:
         return Finding(
             NAME,
@@ -58,6 +61,7 @@ def check_snapshot(evidence: Evidence, snapshot: SnapshotId) -> Finding:
             Outcome.VIOLATED,
             violation=explanation.violation,
             explanation=explanation,
+            draws=draws,
         )
     own = [process for process in evidence.processes.values() if not process.is_outside]
     recorded = sum(
@@ -66,7 +70,7 @@ def check_snapshot(evidence: Evidence, snapshot: SnapshotId) -> Finding:
     note = f"{recorded} of {len(own)} processes have recorded"
     if files := evidence.snapshots.get(snapshot):
         note = f"{files.snapshot.status.value}; {note}"
-    return Finding(NAME, subject, Outcome.EXPLAINED, note, explanation=explanation)
+    return Finding(NAME, subject, Outcome.EXPLAINED, note, explanation=explanation, draws=draws)
 
 
 def model_of(evidence: Evidence, start: SnapshotStart, sends: dict[ProcessName, int]) -> Any:

@@ -9,6 +9,7 @@ from streamproof.conformance.batches import check_batches
 from streamproof.conformance.chandy_lamport import check_snapshots
 from streamproof.conformance.evidence import Evidence
 from streamproof.conformance.finding import Conformance, Finding
+from streamproof.conformance.pairs import check_pairs
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 
 
@@ -47,3 +48,4 @@ def conform(
 def _findings(evidence: Evidence) -> Iterator[Finding]:
     yield from check_batches(evidence)
     yield from check_snapshots(evidence)
+    yield from check_pairs(evidence)

@@ -1,28 +1,23 @@
-"""The run that explains a finding, as a space-time diagram."""
+"""The run of a model that explains what was observed, as a space-time diagram."""
 
 from __future__ import annotations
 
-from streamproof.conformance.finding import Finding
+from typing import Any
+
+from streamproof.conformance.explain import Explanation
 from streamproof.diagrams.draw import as_words
 from streamproof.diagrams.lenses import LENSES, Seen
 from streamproof.diagrams.spacetime import Drawing
 
 ROWS_MAX = 60
 """Steps that are drawn. Of longer runs, the oldest messages are left out."""
+UNEXPLAINED = "not explained"
 APPLICATION = ("send", "receive")
 
 
-def drawing_of(finding: Finding) -> Drawing:
-    """Draw the run of the model as far as it explains what was observed.
-
-    Raises
-    ------
-    KeyError : if the finding has no run
-    """
-    explanation = finding.explanation
-    if explanation is None:
-        raise KeyError(f"{finding.subject} has no run of the model")
-    lens = LENSES[finding.protocol]
+def drawing_of(protocol: str, explanation: Explanation[Any]) -> Drawing:
+    """Draw the run of the model as far as it explains what was observed."""
+    lens = LENSES[protocol]
     drawing = Drawing(tuple(map(str, lens.lines(explanation.model))))
     steps = list(zip(explanation.moves, explanation.states, strict=False))
     too_many = len(steps) - ROWS_MAX
@@ -35,9 +30,9 @@ def drawing_of(finding: Finding) -> Drawing:
         lens.draw(
             drawing, Seen(explanation.model, before, move.call.name, move.call.arguments, after)
         )
-    violation = finding.violation
+    violation = explanation.violation
     if violation is not None and violation.process in drawing.lines:
         drawing.begin_step(f"{violation.process}, {violation.where}")
-        drawing.fail(violation.process)
+        drawing.cross(violation.process, UNEXPLAINED)
     drawing.finish("" if violation is None else violation.reason)
     return drawing

@@ -13,6 +13,7 @@ from functools import cached_property
 from streamproof.conformance.explain import Violation
 from streamproof.spark_bindings.channels.channel_log import ChannelLog, Entry
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.events import EventLog, LoggedStep
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
 from streamproof.spark_bindings.layout.snapshot_files import (
     RecordedState,
@@ -23,6 +24,7 @@ from streamproof.spark_bindings.names import (
     ChannelName,
     LaneName,
     PairId,
+    PairName,
     Position,
     ProcessName,
     QueryName,
@@ -30,7 +32,7 @@ from streamproof.spark_bindings.names import (
     feed_of,
     lanes_of,
 )
-from streamproof.spark_bindings.snapshots.events import EventLog, LoggedStep
+from streamproof.spark_bindings.standby.client import Delivery, delivery_of, primary_of
 from streamproof.spark_bindings.storage.place import Place
 
 
@@ -159,6 +161,21 @@ class Process:
                     )
 
 
+@dataclass(frozen=True, slots=True)
+class PairEvidence:
+    """What the copies of a pair have written down, and what is in their lane.
+
+    Attributes
+    ----------
+    steps : per copy, of its merge order and its egress
+    deliveries : its commits, in the order of their positions
+    """
+
+    process: Process
+    steps: Mapping[Copy, tuple[LoggedStep, ...]]
+    deliveries: tuple[tuple[Entry, Delivery], ...]
+
+
 class Evidence:
     """What the directory of a pipeline says of its runs. Reads files alone; needs no Spark.
 
@@ -187,9 +204,34 @@ class Evidence:
         self._steps = {
             name: tuple(tuple(log.steps()) for log in found) for name, found in logs.items()
         }
+        self._taken = {
+            name: {
+                copy: tuple(EventLog(place / "steps.jsonl").steps())
+                for copy, place in zip(Copy, self._places(name), strict=True)
+            }
+            for name in names
+            if self._is_pair(name)
+        }
         self._lost = {name for name, found in logs.items() if any(f.has_lost_some for f in found)}
         self.lanes = {name: tuple(self._lanes(name)) for name in directory.wiring.channels}
         self.processes = {process.name: process for process in self._processes()}
+
+    def pairs(self) -> Iterator[PairEvidence]:
+        """Yield what the pairs have written down."""
+        for process in self.processes.values():
+            if process.is_pair:
+                yield PairEvidence(
+                    process, self._taken[process.name], tuple(self._deliveries(process))
+                )
+
+    def _deliveries(self, process: Process) -> Iterator[tuple[Entry, Delivery]]:
+        lane = process.output
+        log = self.directory.log(lane.channel)
+        primary = primary_of(self.directory.id, PairName(process.name))
+        for out in lane.outputs:
+            entry = log.entry(out.position)
+            if (delivery := delivery_of(entry, primary)) is not None:
+                yield entry, delivery
 
     def readers(self, lane: LaneLog) -> list[Process]:
         """List the processes that read a lane."""

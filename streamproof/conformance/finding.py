@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from streamproof.conformance.explain import Explanation, Violation
+from streamproof.diagrams.spacetime import Drawing
 from streamproof.models.kit.verdict import ExitCode, Json
 
 
@@ -31,6 +32,7 @@ class Finding:
     protocol, subject : which protocol, and which part: a snapshot, or a process
     note : what was explained, or why it is not known; empty for a violation
     explanation : the run of the model, as far as there is one
+    draws : draws the run; None if there is none
     """
 
     protocol: str
@@ -39,6 +41,7 @@ class Finding:
     note: str = ""
     violation: Violation | None = None
     explanation: Explanation[Any] | None = None
+    draws: Callable[[], Drawing] | None = None
 
     def to_json(self) -> Json:
         """Return the finding as JSON."""

@@ -9,8 +9,8 @@ from itertools import pairwise
 from streamproof.conformance.batches import unknown_of
 from streamproof.conformance.evidence import Evidence, LaneLog, Process
 from streamproof.lang import StreamproofError
+from streamproof.spark_bindings.layout.events import LoggedStep
 from streamproof.spark_bindings.names import LaneName, ProcessName, SnapshotId
-from streamproof.spark_bindings.snapshots.events import LoggedStep
 
 
 class Unknown(StreamproofError, LookupError):

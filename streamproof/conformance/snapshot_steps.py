@@ -10,7 +10,7 @@ from streamproof.conformance.explain import Observed
 from streamproof.conformance.snapshot_start import SnapshotStart, gap
 from streamproof.lang.model import Call
 from streamproof.models.snapshots.state import System, Travel
-from streamproof.spark_bindings.snapshots.events import Event, LoggedStep
+from streamproof.spark_bindings.layout.events import Event, LoggedStep
 
 Step: TypeAlias = Observed[System]
 MARKER_NAMES = ("k", "p", "q")

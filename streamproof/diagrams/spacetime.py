@@ -88,7 +88,7 @@ class Drawing:
     lines : names of the lines, from left to right
     steps : text of each step
     marks : what a line does by itself
-    fails : where a line goes down
+    crosses : where a line goes down, or something else is wrong, and what
     down : rows in which a line is down
     cut : points that one dashed line connects
     outcome : what is said below the last step; empty if nothing
@@ -97,7 +97,7 @@ class Drawing:
     lines: tuple[str, ...]
     steps: list[str] = field(default_factory=list)
     marks: list[tuple[Point, str]] = field(default_factory=list)
-    fails: list[Point] = field(default_factory=list)
+    crosses: list[tuple[Point, str]] = field(default_factory=list)
     down: list[Point] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
     cut: list[Point] = field(default_factory=list)
@@ -150,8 +150,12 @@ class Drawing:
 
     def fail(self, line: object) -> None:
         """Let a line go down."""
-        self.fails.append(self.here(line))
+        self.cross(line, "fails")
         self._is_down.add(str(line))
+
+    def cross(self, line: object, text: str) -> None:
+        """Mark a place where something is wrong."""
+        self.crosses.append((self.here(line), text))
 
     def recover(self, line: object) -> None:
         """Let a line come back."""
@@ -311,11 +315,11 @@ def _marks(root: ET.Element, drawing: Drawing) -> None:
             _note(root, x - 8, y - 5, text, "end")
         else:
             _note(root, x + 8, y - 5, text)
-    for point in drawing.fails:
+    for point, text in drawing.crosses:
         x, y = _x(drawing, point.line), _y(point.row)
         cross = f"M{x - 6},{y - 6} L{x + 6},{y + 6} M{x - 6},{y + 6} L{x + 6},{y - 6}"
         ET.SubElement(root, "path", {"class": "fail", "d": cross})
-        _note(root, x + 10, y - 5, "fails")
+        _note(root, x + 10, y - 5, text)
 
 
 def _is_busy_to_the_right(drawing: Drawing, point: Point) -> bool:

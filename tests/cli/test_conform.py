@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from streamproof.cli.app import app
 from tests.conformance.support.faults import batch_beyond_a_marker
-from tests.conformance.support.scenario import run_chain, run_fan_in
+from tests.conformance.support.scenario import run_chain, run_fan_in, run_pair
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -53,6 +53,16 @@ def test_a_violation_ends_with_1_and_names_the_step_and_what_is_allowed(
     assert "allowed there: receive_marker 000002 feed.source first" in said
     drawn = ET.parse(tmp_path / "runs/chandy_lamport-snapshot-000001.svg").getroot()
     assert "fail" in [part.get("class") for part in drawn.iter()]
+    assert "not explained" in {part.text for part in drawn.iter()}
+
+
+def test_the_copies_of_a_pair_are_drawn_with_their_client(tmp_path: Path) -> None:
+    code, said = run(run_pair(tmp_path / "p").path, "--svg", tmp_path / "runs")
+    assert code == 0, said
+    assert "egress: pair q EXPLAINED" in said
+    drawn = ET.parse(tmp_path / "runs/egress-pair-q.svg").getroot()
+    texts = {part.text for part in drawn.iter() if part.text}
+    assert {"q/A", "q/B", "client", "is primary 2", "output of turn 1"} <= texts
 
 
 def test_as_json_a_violation_has_its_parts(violated: Path) -> None:

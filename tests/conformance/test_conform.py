@@ -8,8 +8,14 @@ import pytest
 
 from streamproof.conformance import Conformance, Outcome, conform
 from streamproof.spark_bindings import Pipeline, Replay
-from streamproof.spark_bindings.snapshots.events import SWITCH
-from tests.conformance.support.scenario import Scenario, run_chain, run_fan_in, run_pair
+from streamproof.spark_bindings.layout.events import SWITCH
+from tests.conformance.support.scenario import (
+    Scenario,
+    run_chain,
+    run_fan_in,
+    run_frozen,
+    run_pair,
+)
 from tests.spark.faults import chains
 
 
@@ -18,7 +24,7 @@ def subjects(found: Conformance, outcome: Outcome) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "snapshots"), [(run_chain, 2), (run_fan_in, 2), (run_pair, 1)]
+    ("scenario", "snapshots"), [(run_chain, 2), (run_fan_in, 2), (run_pair, 1), (run_frozen, 0)]
 )
 def test_a_run_is_explained(scenario: Scenario, snapshots: int, tmp_path: Path) -> None:
     scenario(tmp_path / "p")

@@ -41,7 +41,7 @@ def test_every_mutants_run_is_drawn_whole(name):
     for mutant in registry.load(name).mutants:
         drawing, trace = drawing_of_mutant(name, mutant)
         assert len(drawing.steps) == len(trace)
-        assert drawing.marks or drawing.arrows or drawing.fails, mutant.name
+        assert drawing.marks or drawing.arrows or drawing.crosses, mutant.name
         places = [arrow.begin for arrow in drawing.arrows] + [point for point, _ in drawing.marks]
         assert {point.line for point in places} <= set(drawing.lines)
 
@@ -59,7 +59,7 @@ def test_a_chain_shows_its_clock_and_stalls():
     drawing = a_drawing("dpc_chain")
     assert drawing.lines[0] == "clock"
     assert [text for point, text in drawing.marks if point.line == "clock"][:2] == ["1", "2"]
-    assert drawing.fails
+    assert drawing.crosses
 
 
 def test_nothing_is_drawn_outside_of_the_picture():

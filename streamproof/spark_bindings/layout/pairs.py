@@ -7,6 +7,7 @@
     queries/<pair>/<copy>/checkpoint/    Spark's
     queries/<pair>/<copy>/incarnation.json   how often it was replaced
     queries/<pair>/<copy>/recorders/     its part in the snapshots; beside it, events.jsonl
+    queries/<pair>/<copy>/steps.jsonl    steps of its merge order and egress
     queries/<pair>/<copy>/kept/          outputs that may not be delivered
     queries/<pair>/<copy>/delivered.json the newest one that is
     queries/<pair>/<copy>/beat.json      its heartbeat
@@ -220,6 +221,11 @@ class CopyDirectory(ProcessDirectory):
     def checkpoint(self) -> Checkpoint:
         """Its checkpoint: its state, as of the turns that it has taken."""
         return Checkpoint(self.place / "checkpoint")
+
+    @property
+    def steps(self) -> Place:
+        """The file of the steps of its machines of the merge order and the egress."""
+        return self.place / "steps.jsonl"
 
     @property
     def recorders(self) -> Place:

@@ -27,6 +27,7 @@ from streamproof.protocols.chandy_lamport import (
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.errors import InconsistentCut
+from streamproof.spark_bindings.layout.events import Event, EventLog
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
     BatchId,
@@ -37,7 +38,6 @@ from streamproof.spark_bindings.names import (
     SnapshotId,
     feed_of,
 )
-from streamproof.spark_bindings.snapshots.events import Event, EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles, RunRecorders
 from streamproof.spark_bindings.storage.failpoints import Failpoint, reached
 from streamproof.spark_bindings.storage.place import Place

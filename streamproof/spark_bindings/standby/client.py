@@ -31,7 +31,7 @@ from streamproof.spark_bindings.layout.pairs import (
     Copy,
     Pair,
 )
-from streamproof.spark_bindings.names import BatchId, LaneName, Position, Turn
+from streamproof.spark_bindings.names import BatchId, LaneName, PairName, Position, Turn
 from streamproof.spark_bindings.storage.delta_tables import open_table
 from streamproof.spark_bindings.storage.failpoints import PairFailpoint, reached
 
@@ -62,7 +62,7 @@ class ChannelClient:
 
     Parameters
     ----------
-    pipeline : its id, since a restored pipeline's channels hold commits of the original
+    pipeline : its id
     """
 
     def __init__(self, channel: Channel, pair: Pair, copy: Copy, pipeline: str) -> None:
@@ -70,7 +70,7 @@ class ChannelClient:
         self._lane = pair.partition
         self._pipeline = pipeline
         self._turns = f"turns:{pipeline}:{pair.name}"
-        self._primary = f"primary:{pipeline}:{pair.name}"
+        self._primary = primary_of(pipeline, pair.name)
         self._table = open_table(channel.place)
         self._read = Position(0)
 
@@ -203,16 +203,31 @@ class ChannelClient:
         return otherwise if found is None else found
 
     def _delivery(self, entry: Entry) -> Delivery | None:
-        said: Any = entry.information
-        if said.get(PAIR_KEY) != self._primary:
-            return None
-        turn = said.get(TURN_KEY)
-        return Delivery(
-            position=entry.position,
-            copy=Copy(said[COPY_KEY]),
-            incarnation=int(said[INCARNATION_KEY]),
-            turn=None if turn is None else Turn(int(turn)),
-            digest=said.get(DIGEST_KEY, ""),
-            files=tuple(file.path for file in entry.files),
-            commit=entry.commit,
-        )
+        return delivery_of(entry, self._primary)
+
+
+def primary_of(pipeline: str, pair: PairName) -> str:
+    """Return what names a pair in its commits.
+
+    Parameters
+    ----------
+    pipeline : its id, since a restored pipeline's channels hold commits of the original
+    """
+    return f"primary:{pipeline}:{pair}"
+
+
+def delivery_of(entry: Entry, primary: str) -> Delivery | None:
+    """Read what a pair has committed; None if a commit is of another one."""
+    said: Any = entry.information
+    if said.get(PAIR_KEY) != primary:
+        return None
+    turn = said.get(TURN_KEY)
+    return Delivery(
+        position=entry.position,
+        copy=Copy(said[COPY_KEY]),
+        incarnation=int(said[INCARNATION_KEY]),
+        turn=None if turn is None else Turn(int(turn)),
+        digest=said.get(DIGEST_KEY, ""),
+        files=tuple(file.path for file in entry.files),
+        commit=entry.commit,
+    )

@@ -23,6 +23,7 @@ from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.readers import reader_of
 from streamproof.spark_bindings.errors import QueryFailed, WrongWiring
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.events import MachineLog
 from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy, CopyDirectory, Pair, PairDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
@@ -186,15 +187,17 @@ class CopyRun:
         settle(self._checkpoint.place)
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
+        self._log = MachineLog(place.own.steps)
         self._merge_order = MergeOrder(
             pair.query,
             {channel.name: channel.log for channel in self._inputs},
             self._order,
             taken=begun.taken,
             received=self._checkpoint.received(BatchId(begun.taken - 1)),
+            log=self._log,
         )
         kept = OutputBuffer(place.own.kept, self._output.place)
-        self._egress = CopyEgress(copy, self._output, client, kept, begun.taken, note)
+        self._egress = CopyEgress(copy, self._output, client, kept, begun.taken, note, self._log)
         self._recording = Recording(
             ProcessName(pair.name),
             place.own.place,
@@ -265,6 +268,9 @@ class CopyRun:
         except StreamproofError as error:
             self._failure = error  # Spark would wrap it in three others
             raise
+        finally:
+            with self._lock:
+                self._log.flush(batch_id)
 
     def _look(self) -> None:
         """Beat, and react to what the other copy does."""
@@ -293,6 +299,7 @@ class CopyRun:
                 slower = min(slower, other.turn)
             if self._merge_order.leads:
                 self._order.remove_before(Turn(slower - _TURNS_KEPT))
+            self._log.flush(self._egress.next)
 
     @property
     def _is_warm(self) -> bool:

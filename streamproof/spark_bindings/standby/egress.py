@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from streamproof.protocols.egress import (
@@ -22,6 +23,7 @@ from streamproof.protocols.egress import (
 )
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.errors import CopiesDiffer, FencedDriver
+from streamproof.spark_bindings.layout.events import MachineLog, described
 from streamproof.spark_bindings.layout.output_buffer import Output, OutputBuffer
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import Turn
@@ -42,6 +44,7 @@ class CopyEgress:
     ----------
     taken : turns that are in the copy's checkpoint
     note : where it notes what it will forget
+    log : where the steps of the machine are noted
     """
 
     def __init__(
@@ -52,13 +55,15 @@ class CopyEgress:
         kept: OutputBuffer,
         taken: Turn,
         note: DeliveredNote | None = None,
+        log: MachineLog | None = None,
     ) -> None:
-        self._note_file = note
+        self._note_file, self._log = note, log or MachineLog(None)
         self._copy, self._channel, self._client, self._kept = copy, channel, client, kept
         self._incarnation = client.incarnation()
         self._delivered: dict[Turn, Delivery] = {}
         self._without_rows: dict[Turn, None] = {}
         self._egress = Egress(next=taken, begin=0, active=False, sent=0)
+        self._log.begin("egress", self._egress, incarnation=self._incarnation)
         for delivery in client.begin(min([taken, *kept.turns()])):
             self._note(delivery)
 
@@ -99,7 +104,7 @@ class CopyEgress:
         else:
             self._without_rows[output.turn] = None
         reached(PairFailpoint.OUTPUT_KEPT, self._copy.value)
-        self._step(give(self._egress, 1))
+        self._step(give, 1, digest=output.digest)
         self._forget_delivered()
         while len(self._without_rows) > _WITHOUT_ROWS_MAX:
             del self._without_rows[next(iter(self._without_rows))]
@@ -113,8 +118,8 @@ class CopyEgress:
         """
         waiting = [turn for turn in self._kept.turns() if self._is_to_be_sent(turn)]
         for turn in waiting:
-            self._step(send(self._egress, turn + 1))
-            self._step(on_ack(self._egress, turn + 1))
+            self._step(send, turn + 1, incarnation=self._incarnation)
+            self._step(on_ack, turn + 1)
             reached(PairFailpoint.OUTPUT_DELIVERED, self._copy.value)
         return len(waiting)
 
@@ -141,14 +146,18 @@ class CopyEgress:
         # What the other copy has delivered until now is seen here; it can deliver nothing more.
         self._incarnation += 1
         self.note()
-        self._step(take_over(self._egress))
+        self._step(take_over, incarnation=self._incarnation)
         return True
 
     def _is_to_be_sent(self, turn: Turn) -> bool:
         return self._egress.active and self._egress.sent <= turn < self._egress.next
 
-    def _step(self, step: EgressStep) -> None:
-        egress, effects = step
+    def _step(
+        self, transition: Callable[..., EgressStep], *arguments: int, **facts: int | str
+    ) -> None:
+        """Step the machine, carry out what it answers, and note both, with what else is known."""
+        egress, effects = transition(self._egress, *arguments)
+        done = []
         for effect in effects:
             match effect:
                 case SendOutputs(begin, end):
@@ -164,7 +173,9 @@ class CopyEgress:
                         self._kept.forget(output.turn, [file.path for file in output.files])
                 case _:
                     assert_never(effect)
+            done.append(described(effect))
         self._egress = egress
+        self._log.step("egress", transition, arguments, (egress, effects), done, **facts)
 
     def _note(self, delivery: Delivery) -> None:
         if delivery.incarnation > self._incarnation:
@@ -177,7 +188,7 @@ class CopyEgress:
             self._incarnation = delivery.incarnation
         if delivery.turn is not None and not self._egress.active:
             self._delivered[delivery.turn] = delivery
-            self._step(on_note(self._egress, delivery.turn + 1))
+            self._step(on_note, delivery.turn + 1)
 
     def _forget_delivered(self) -> None:
         """Compare what both copies have given by now, and forget it."""

@@ -7,8 +7,8 @@ to the other copy is a file that both see, so it is acknowledged once it is writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, assert_never
 
 from streamproof.lang import Disabled
 from streamproof.protocols.merge_order import (
@@ -29,10 +29,13 @@ from streamproof.protocols.merge_order import (
 )
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.errors import InconsistentCut, PurgedCheckpoint
+from streamproof.spark_bindings.layout.events import MachineLog, described
 from streamproof.spark_bindings.layout.query import Query
 from streamproof.spark_bindings.names import ChannelName, Position, Turn
 from streamproof.spark_bindings.processes.order_log import Choice, OrderLog
 from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
+
+Transition: TypeAlias = Callable[..., MergeStep[ChannelName]]
 
 
 class MergeOrder:
@@ -43,6 +46,7 @@ class MergeOrder:
     query, inputs, order : what is merged, from where, and as which log says
     taken : turns that are in the copy's checkpoint
     received : per input, the position up to which they have read
+    log : where the steps of the machine are noted
     """
 
     def __init__(
@@ -53,11 +57,14 @@ class MergeOrder:
         *,
         taken: Turn,
         received: Mapping[ChannelName, Position],
+        log: MachineLog | None = None,
     ) -> None:
+        self._log = log or MachineLog(None)
         self._query, self._inputs, self._order = query, inputs, order
         self._lanes = list(inputs)
         self._ends = {lane: received.get(lane, Position(0)) for lane in self._lanes}
         self._merger = Merger(taken, taken, leads=False, alone=False)
+        self._log.begin("merge_order", self._merger)
 
     @property
     def leads(self) -> bool:
@@ -74,12 +81,9 @@ class MergeOrder:
         choice = self._newest()
         if choice is None:
             return False
-        try:
-            step = choose(self._merger, choice.lane)
-        except Disabled:
+        if not self._try(choose, choice.lane, end=choice.end):
             return False
-        self._step(step, choice.end)
-        self._step(on_log_ack(self._merger, self._merger.merged))
+        self._step(on_log_ack, self._merger.merged)
         return True
 
     def take(self, turn: Turn, received: Mapping[ChannelName, Position]) -> None:
@@ -96,8 +100,8 @@ class MergeOrder:
         """
         if turn == self.next:  # else this copy has chosen it, and so taken it
             for place in range(self._merger.logged, turn + 1):
-                self._step(on_choice(self._merger, place))
-            self._step(follow(self._merger))
+                self._step(on_choice, place)
+            self._step(follow)
         read = {lane: received.get(lane, Position(0)) for lane in self._lanes}
         if read != self._ends or turn != self.next - 1:
             raise InconsistentCut(
@@ -112,33 +116,39 @@ class MergeOrder:
 
     def on_twin_failure(self) -> None:
         """Note that there is nobody to tell."""
-        self._merger, _ = on_twin_failure(self._merger)
+        if not self._merger.alone:
+            self._step(on_twin_failure)
 
     def take_over(self) -> bool:
         """Begin to lead, if the log is finished; tell whether this copy leads."""
         if not self._merger.leads and self._order.choice(self.next) is None:
-            try:
-                self._merger, _ = take_over(self._merger)
-            except Disabled:
-                return False
+            self._try(take_over)
         return self._merger.leads
 
     def fold_in(self) -> None:
         """Note that there is another copy again, if this copy leads alone."""
-        try:
-            self._merger, _ = fold_in(self._merger)
-        except Disabled:
-            return
+        self._try(fold_in)
 
-    def _step(self, step: MergeStep[ChannelName], end: int = 0) -> None:
-        """Carry out what the machine answers, then put it into its next state.
+    def _try(self, transition: Transition, *arguments: Any, end: int = 0) -> bool:
+        """Step the machine if it allows that; tell whether it does."""
+        try:
+            self._step(transition, *arguments, end=end)
+        except Disabled:
+            return False
+        return True
+
+    def _step(self, transition: Transition, *arguments: Any, end: int = 0) -> None:
+        """Step the machine, carry out what it answers, and note both.
 
         Parameters
         ----------
-        step, end : what the machine answered, and the end of what a lane gives, if one is chosen
+        transition, arguments : the step
+        end : of what a lane gives, if one is chosen
         """
-        merger, effects = step
+        merger, effects = transition(self._merger, *arguments)
+        done: list[list[Any]] = []
         for effect in effects:
+            done.append(described(effect))
             match effect:
                 case SendChoice(place, lane):
                     reached(RaceFailpoint.TURN_CHOSEN, lane)
@@ -146,9 +156,11 @@ class MergeOrder:
                     # A leader that was replaced and wakes up may have been faster: its choice
                     # stands, and is as good.
                     self._ends[stands.lane] = stands.end
+                    done[-1] += [stands.lane, stands.end]
                 case TakeAsLogged(place):
                     stands = self._require(Turn(place))
                     self._ends[stands.lane] = stands.end
+                    done[-1] += [stands.lane, stands.end]
                 case TakeFrom():
                     pass  # the copy's source reads the choice, once it is there
                 case AcknowledgeLog():
@@ -156,6 +168,7 @@ class MergeOrder:
                 case _:
                     assert_never(effect)
         self._merger = merger
+        self._log.step("merge_order", transition, arguments, (merger, effects), done)
 
     def _newest(self) -> Choice | None:
         """Return what the next lane with new commits has; lanes take turns."""

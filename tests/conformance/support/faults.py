@@ -15,9 +15,22 @@ from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
+from streamproof.spark_bindings.processes.order_log import Choice
 from streamproof.spark_bindings.snapshots import chandy_lamport as binding
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
-from tests.conformance.support.scenario import Scenario, run_chain, run_fan_in, run_pair
+from streamproof.spark_bindings.standby import copy_run
+from streamproof.spark_bindings.standby import egress as standby_egress
+from streamproof.spark_bindings.standby import merge_order as standby_merge_order
+from streamproof.spark_bindings.standby.client import ChannelClient
+from streamproof.spark_bindings.standby.egress import CopyEgress
+from streamproof.spark_bindings.standby.merge_order import MergeOrder
+from tests.conformance.support.scenario import (
+    Scenario,
+    run_chain,
+    run_fan_in,
+    run_frozen,
+    run_pair,
+)
 
 Plant = Callable[[], AbstractContextManager[Any]]
 FAULTS: dict[str, tuple[Scenario, Plant]] = {}
@@ -312,3 +325,143 @@ def copies_read_otherwise() -> AbstractContextManager[Any]:
         return messages, markers
 
     return _wrapped(Recording, "_read", read)
+
+
+# --- merge order and egress ------------------------------------------------------------------
+
+
+@fault(run_pair)
+def turn_delivered_twice() -> AbstractContextManager[Any]:
+    """A turn is committed again, though the client has it."""
+
+    def twice(original: Any, own: ChannelClient, output: Any, incarnation: int) -> Any:
+        if output is not None:
+            original(own, output, incarnation)
+        return original(own, output, incarnation)
+
+    return _wrapped(ChannelClient, "_commit", twice)
+
+
+@fault(run_pair)
+def acknowledged_too_far() -> AbstractContextManager[Any]:
+    """The primary takes the client to have a turn more than it has."""
+
+    def step(
+        original: Any, own: CopyEgress, transition: Any, *arguments: int, **facts: Any
+    ) -> None:
+        more = transition.__name__ == "on_ack"
+        original(own, transition, *(argument + more for argument in arguments), **facts)
+
+    return _wrapped(CopyEgress, "_step", step)
+
+
+@fault(run_pair)
+def delivered_before_it_is_committed() -> AbstractContextManager[Any]:
+    """Output leaves the pair though the other copy may not have the choices behind it."""
+
+    def step(original: Any, own: MergeOrder, transition: Any, *rest: Any, **named: Any) -> None:
+        if transition.__name__ != "on_log_ack":
+            original(own, transition, *rest, **named)
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with (
+            _wrapped(MergeOrder, "_step", step),
+            mock.patch.object(MergeOrder, "is_committed", return_value=True),
+        ):
+            yield
+
+    return planted()
+
+
+@fault(run_pair)
+def takeover_without_a_fence() -> AbstractContextManager[Any]:
+    """A copy becomes primary without a commit that fences the earlier one."""
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with (
+            mock.patch.object(ChannelClient, "take_over", return_value=True),
+            mock.patch.object(ChannelClient, "_require_primary", return_value=None),
+        ):
+            yield
+
+    return planted()
+
+
+@fault(run_frozen)
+def old_primary_delivers() -> AbstractContextManager[Any]:
+    """A primary that was frozen wakes up, and its delivery is taken."""
+
+    def note(original: Any, own: CopyEgress, delivery: Any) -> None:
+        if not own.active:
+            original(own, delivery)
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with (
+            mock.patch.object(ChannelClient, "_require_primary", return_value=None),
+            _wrapped(CopyEgress, "_note", note),
+        ):
+            yield
+
+    return planted()
+
+
+@fault(run_pair)
+def copies_take_otherwise() -> AbstractContextManager[Any]:
+    """A follower takes a commit less than its leader has chosen."""
+
+    def require(original: Any, own: MergeOrder, turn: Any) -> Choice:
+        choice = original(own, turn)
+        return replace(choice, end=Position(max(0, choice.end - 1)))
+
+    return _wrapped(MergeOrder, "_require", require)
+
+
+@fault(run_pair)
+def copies_give_otherwise() -> AbstractContextManager[Any]:
+    """The copies give other rows, and nobody compares them."""
+    digests = iter(range(1_000))
+
+    def rows(original: Any, *args: Any) -> Any:
+        files, _ = original(*args)
+        return files, f"{next(digests)}"
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with (
+            _wrapped(copy_run, "write_rows", rows),
+            mock.patch.object(CopyEgress, "_compare", return_value=None),
+        ):
+            yield
+
+    return planted()
+
+
+@fault(run_pair)
+def leads_before_the_log_is_finished() -> AbstractContextManager[Any]:
+    """A copy leads though it has choices left to follow."""
+
+    def take_over(merger: Any) -> Any:
+        return replace(merger, leads=True), ()
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with (
+            mock.patch.object(standby_merge_order, "take_over", take_over),
+            mock.patch.object(MergeOrder, "on_twin_failure", return_value=None),
+        ):
+            yield
+
+    return planted()
+
+
+@fault(run_pair)
+def output_lost_at_a_takeover() -> AbstractContextManager[Any]:
+    """A copy that takes over goes on behind what it has kept."""
+
+    def take_over(egress: Any) -> Any:
+        return replace(egress, active=True, sent=egress.next), ()
+
+    return mock.patch.object(standby_egress, "take_over", take_over)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 from streamproof.spark_bindings import Pipeline
+from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.names import ChannelName
 from tests.spark.faults import chains, pairs
 from tests.spark.support import pipelines
@@ -74,6 +76,29 @@ def run_pair(path: Path) -> Pipeline:
         copies.run()
         copies.start(active)
         chains.append(pipeline, 3)
+        copies.run()
+        copies.stop()
+        return pipeline
+
+
+def run_frozen(path: Path) -> Pipeline:
+    """Run a query by two copies; the primary is frozen, is replaced as primary, and wakes up."""
+    with pairs.without_spark():
+        pipeline = pairs.pair(path)
+        copies = pairs.Copies(pipeline)
+        for copy in pairs.Copy:
+            copies.start(copy)
+        chains.append(pipeline, 0)
+        copies.run()
+        frozen = next(each for each, run in copies._runs.items() if run._egress.active)
+        woken = copies._runs.pop(frozen)
+        chains.append(pipeline, 1)
+        copies.run()
+        chains.append(pipeline, 2)
+        with contextlib.suppress(FencedDriver):
+            for _ in range(3):
+                woken._choose()
+                woken._running.step()
         copies.run()
         copies.stop()
         return pipeline

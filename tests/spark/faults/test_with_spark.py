@@ -18,7 +18,7 @@ from tests.spark.faults.crashes import Report, crash
 from tests.spark.faults.tape import Tape
 from tests.spark.support.pipelines import chain, deficits, feed, is_done
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), pytest.mark.usefixtures("conforms")]
 PLACE = "original"
 IDS = 12
 BY_WORKERS = re.compile(r"rows-.*\.parquet")

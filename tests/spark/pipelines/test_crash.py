@@ -19,7 +19,7 @@ from tests.spark.support import driver
 from tests.spark.support.pipelines import chain, deficits, feed, is_done
 from tests.spark.support.waiting import SECONDS_MAX
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("conforms")]
 
 FEED = (
     Failpoint.REQUEST_WRITTEN,

@@ -15,6 +15,8 @@ from tests.spark.faults.engine import Rows, no_executors
 from tests.spark.support.handmade import write
 from tests.spark.support.lives import feed, offset, one
 
+pytestmark = pytest.mark.usefixtures("conforms")
+
 A, Q = ChannelName("a"), QueryName("q")
 
 

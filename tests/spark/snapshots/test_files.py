@@ -18,12 +18,12 @@ from streamproof.spark_bindings.errors import (
     UnknownFormat,
     WrongWiring,
 )
+from streamproof.spark_bindings.layout.events import EventLog
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
     Position,
     SnapshotId,
 )
-from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage import json_files
 from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed

@@ -10,10 +10,10 @@ import pytest
 
 from streamproof.spark_bindings import Pipeline, Query
 from streamproof.spark_bindings.errors import InconsistentCut
+from streamproof.spark_bindings.layout.events import EventLog
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotFiles
 from streamproof.spark_bindings.names import ProcessName, SnapshotId
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
-from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.snapshots.recorders import RecorderFiles
 from streamproof.spark_bindings.storage.place import Place
 from tests.spark.support.handmade import ONE, A, batch, spark_checkpoint

@@ -27,12 +27,12 @@ from streamproof.spark_bindings.errors import (
     UnknownSnapshot,
 )
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
+from streamproof.spark_bindings.layout.events import EventLog
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import (
     Position,
     ProcessName,
 )
-from streamproof.spark_bindings.snapshots.events import EventLog
 from tests.spark.support.handmade import ONE, A, Q, batch, names, spark_checkpoint, write
 from tests.spark.support.lives import one
 from tests.spark.support.snapshots_by_hand import collector_of, feed, snapshot_by_hand

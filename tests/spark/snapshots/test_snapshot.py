@@ -15,6 +15,8 @@ from pyspark.sql import SparkSession
 from streamproof.spark_bindings import Pipeline, Replay, SnapshotStatus, take_snapshot
 from tests.spark.support.pipelines import TOPOLOGIES, TURNS, chain, deficits, feed, is_done
 
+pytestmark = pytest.mark.usefixtures("conforms")
+
 
 def start(pipeline: Pipeline, spark: SparkSession) -> Pipeline:
     return pipeline.start(spark)

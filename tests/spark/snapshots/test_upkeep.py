@@ -24,9 +24,9 @@ from streamproof.spark_bindings.errors import (
     WrongArgument,
     WrongWiring,
 )
+from streamproof.spark_bindings.layout.events import EventLog
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import SnapshotId
-from streamproof.spark_bindings.snapshots.events import EventLog
 from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, armed
 from tests.spark.support.fed import complete_snapshot, feed, pipeline_at, taken
 from tests.spark.support.handmade import spark_checkpoint, write

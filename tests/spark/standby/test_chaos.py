@@ -22,7 +22,7 @@ from tests.spark.standby.support.chaos import (
     told_by,
 )
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.usefixtures("conforms")]
 SEEDS = range(1, 51)
 
 

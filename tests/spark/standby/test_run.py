@@ -25,6 +25,8 @@ from tests.spark.standby.support import command, copies
 from tests.spark.standby.support.copies import beats_of, feed, is_complete
 from tests.spark.support.waiting import SECONDS_MAX, await_that
 
+pytestmark = pytest.mark.usefixtures("conforms")
+
 NO_SESSION = """from pyspark.errors import PySparkRuntimeError
 
 raise PySparkRuntimeError(errorClass="SESSION_OR_CONTEXT_NOT_EXISTS", messageParameters={})

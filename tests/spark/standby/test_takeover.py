@@ -25,7 +25,7 @@ from tests.spark.standby.support import copies
 from tests.spark.standby.support.copies import await_in_step, await_primary, pair_run
 from tests.spark.support.waiting import SECONDS_MAX, await_that
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("conforms")]
 
 
 def await_beat(run: copies.PairRun, copy: Copy) -> None:

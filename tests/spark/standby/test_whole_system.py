@@ -19,6 +19,8 @@ from tests.spark.standby.support import command, copies
 from tests.spark.standby.support.copies import feed, is_complete
 from tests.spark.support.waiting import SECONDS_MAX, await_that
 
+pytestmark = pytest.mark.usefixtures("conforms")
+
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamproof.disk import explained
@@ -122,3 +122,64 @@ class EventLog:
 
 def _number(step: LoggedStep) -> int:
     return step.number
+
+
+class MachineLog:
+    """The steps of the machines of one copy, in the order in which they were taken.
+
+    They are kept until `flush`: of a process that is killed, the last ones are missing.
+
+    Parameters
+    ----------
+    place : the file, as of an `EventLog`; None keeps nothing
+    """
+
+    def __init__(self, place: AnyPlace | None) -> None:
+        self._log = None if place is None else EventLog(place)
+        self._events: list[Event] = []
+
+    def begin(self, machine: str, state: Any, **facts: Any) -> None:
+        """Note the state in which a machine begins: a copy was started."""
+        self._events.append({"machine": machine, "event": "begin", "state": asdict(state), **facts})
+
+    def step(
+        self,
+        machine: str,
+        transition: Callable[..., Any],
+        arguments: Sequence[Any],
+        step: tuple[Any, Iterable[Any]],
+        done: Sequence[Sequence[Any]],
+        **facts: Any,
+    ) -> None:
+        """Note a step.
+
+        Parameters
+        ----------
+        machine, transition, arguments : the protocol, the function, and its arguments behind the
+            state
+        step : the next state and the effects that it answered
+        done : what was done, each effect as its name and its values
+        facts : what else was seen
+        """
+        self._events.append(
+            {
+                "machine": machine,
+                "event": transition.__name__,
+                "arguments": list(arguments),
+                "state": asdict(step[0]),
+                "effects": [described(effect) for effect in step[1]],
+                "done": [list(each) for each in done],
+                **facts,
+            }
+        )
+
+    def flush(self, number: int) -> None:
+        """Write what was noted since the last time, as one step."""
+        if self._log is not None:
+            self._log.write(number, self._events)
+        self._events = []
+
+
+def described(effect: Any) -> list[Any]:
+    """Describe an effect: its name and its values."""
+    return [type(effect).__name__, *asdict(effect).values()]
