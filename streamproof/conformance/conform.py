@@ -9,6 +9,7 @@ from streamproof.conformance.batches import check_batches
 from streamproof.conformance.chandy_lamport import check_snapshots
 from streamproof.conformance.evidence import Evidence
 from streamproof.conformance.finding import Conformance, Finding
+from streamproof.conformance.flux import check_retention
 from streamproof.conformance.pairs import check_pairs
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 
@@ -49,3 +50,4 @@ def _findings(evidence: Evidence) -> Iterator[Finding]:
     yield from check_batches(evidence)
     yield from check_snapshots(evidence)
     yield from check_pairs(evidence)
+    yield from check_retention(evidence)

@@ -14,7 +14,7 @@ from streamproof.conformance.explain import Violation
 from streamproof.spark_bindings.channels.channel_log import ChannelLog, Entry
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.events import EventLog, LoggedStep
-from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, VacuumDirectory
 from streamproof.spark_bindings.layout.snapshot_files import (
     RecordedState,
     Snapshot,
@@ -179,8 +179,8 @@ class PairEvidence:
 class Evidence:
     """What the directory of a pipeline says of its runs. Reads files alone; needs no Spark.
 
-    The pipeline may be running. So what follows is read first: the snapshots before the event logs,
-    and these before the channels.
+    The pipeline may be running. So what follows is read first: vacuums and snapshots before the
+    event logs, and these before the channels.
 
     Parameters
     ----------
@@ -191,6 +191,8 @@ class Evidence:
         self.directory = directory
         names = [name for query in directory.wiring.queries for name in self._names(query)]
         feeds = [feed_of(channel) for channel in directory.wiring.sources]
+        self.vacuumed = {name: directory.log(name).vacuumed() for name in directory.wiring.channels}
+        self.vacuums = tuple(EventLog(VacuumDirectory.of(directory).steps).steps())
         files = directory.snapshots
         self.snapshots = {
             name: SnapshotEvidence.of(files, name, (*feeds, *names)) for name in files.ids()

@@ -7,13 +7,13 @@ the function of the protocol that is checked and proven, and its effects are com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from streamproof.conformance.explain import ALLOWED_SHOWN, Violation
 from streamproof.lang import Disabled
-from streamproof.spark_bindings.layout.events import Event, LoggedStep, described
+from streamproof.spark_bindings.layout.events import Event, LoggedStep, as_json, described
 
 BEGIN = "begin"
 
@@ -118,7 +118,7 @@ def _step(machine: Machine, states: dict[str, Any], event: Event) -> str:
         return f"{_said(event)} was logged, and {states[machine.name]} does not allow it"
     except AssertionError as broken:
         return f"{_said(event)} was logged, and a claim of the protocol fails: {broken}"
-    state = asdict(states[machine.name])
+    state = as_json(states[machine.name])
     if event["state"] != state:
         return f"{_said(event)} led to {event['state']}, and the machine goes to {state}"
     expected = [described(effect) for effect in effects]

@@ -15,6 +15,7 @@ from tests.conformance.support.scenario import (
     run_fan_in,
     run_frozen,
     run_pair,
+    run_vacuum,
 )
 from tests.spark.faults import chains
 
@@ -24,7 +25,8 @@ def subjects(found: Conformance, outcome: Outcome) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "snapshots"), [(run_chain, 2), (run_fan_in, 2), (run_pair, 1), (run_frozen, 0)]
+    ("scenario", "snapshots"),
+    [(run_chain, 2), (run_fan_in, 2), (run_pair, 1), (run_frozen, 0)],
 )
 def test_a_run_is_explained(scenario: Scenario, snapshots: int, tmp_path: Path) -> None:
     scenario(tmp_path / "p")
@@ -33,6 +35,20 @@ def test_a_run_is_explained(scenario: Scenario, snapshots: int, tmp_path: Path) 
     explained = [f for f in found.findings if f.subject.startswith("snapshot")]
     assert len(explained) == snapshots
     assert all(f.note.startswith("complete") for f in explained)
+
+
+def test_rows_that_were_removed_are_explained(tmp_path: Path) -> None:
+    found = conform(run_vacuum(tmp_path / "p").path)
+    explained = subjects(found, Outcome.EXPLAINED)
+    assert {"retention of source", "retention of middle"} <= {*explained}
+    # The commits of the only snapshot are compacted away, so nobody can look at it any more.
+    assert subjects(found, Outcome.UNDETERMINED) == ["snapshot 000001"]
+
+
+def test_rows_that_were_removed_without_a_log_are_undetermined(tmp_path: Path) -> None:
+    run_vacuum(tmp_path / "p")
+    found = without("vacuum/steps.jsonl", tmp_path / "p")
+    assert "retention of source" in subjects(found, Outcome.UNDETERMINED)
 
 
 def test_messages_in_a_channel_are_a_part_of_the_run(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
     channels/<channel>/      a Delta table each
     queries/<query>/         checkpoint/ (Spark's), batches/, recorders/, events.jsonl; or a pair's
     alone/, supervisor/      of `streamproof run`: its driver of queries without a standby, itself
-    vacuum/                  the lock of whoever removes rows of channels
+    vacuum/                  of whoever removes rows of channels: its lock, steps.jsonl
     feeds/feed.<channel>/    recorders and events of the source channels' feeds
     snapshots/<id>/          see `snapshot`
 """

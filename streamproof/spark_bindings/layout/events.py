@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any
 
 from streamproof.disk import explained
+from streamproof.lang import Map
 from streamproof.spark_bindings.names import ChannelName, Position
 from streamproof.spark_bindings.storage.formats import FORMAT, FORMAT_KEY, format_of
-from streamproof.spark_bindings.storage.local_files import append_line
+from streamproof.spark_bindings.storage.local_files import append_line, is_switched_off
 from streamproof.spark_bindings.storage.place import AnyPlace, Place
 from streamproof.spark_bindings.storage.store import store_at
 
@@ -75,7 +75,7 @@ class EventLog:
         after, received : per input channel, the positions from which and up to which it has read;
             a step without events is written if it has read something
         """
-        if os.environ.get(SWITCH) == "off" or not (events or after != received):
+        if is_switched_off(SWITCH) or not (events or after != received):
             return
         # The line begins with its end, too: a crash may have cut off the one before.
         said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}
@@ -140,7 +140,8 @@ class MachineLog:
 
     def begin(self, machine: str, state: Any, **facts: Any) -> None:
         """Note the state in which a machine begins: a copy was started."""
-        self._events.append({"machine": machine, "event": "begin", "state": asdict(state), **facts})
+        event = {"machine": machine, "event": "begin", "state": as_json(state)}
+        self._events.append({**event, **facts})
 
     def step(
         self,
@@ -166,12 +167,16 @@ class MachineLog:
                 "machine": machine,
                 "event": transition.__name__,
                 "arguments": list(arguments),
-                "state": asdict(step[0]),
+                "state": as_json(step[0]),
                 "effects": [described(effect) for effect in step[1]],
                 "done": [list(each) for each in done],
                 **facts,
             }
         )
+
+    def end(self, **facts: Any) -> None:
+        """Note what came of the steps since `begin`."""
+        self._events.append({"machine": "", "event": "end", **facts})
 
     def flush(self, number: int) -> None:
         """Write what was noted since the last time, as one step."""
@@ -183,3 +188,12 @@ class MachineLog:
 def described(effect: Any) -> list[Any]:
     """Describe an effect: its name and its values."""
     return [type(effect).__name__, *asdict(effect).values()]
+
+
+def as_json(value: Any) -> Any:
+    """Describe a state of a machine: records and maps by the names in them."""
+    if is_dataclass(value):
+        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Map):
+        return {str(key): as_json(part) for key, part in value.items()}
+    return value

@@ -214,6 +214,21 @@ class ProcessDirectory:
 
 
 @dataclass(frozen=True, slots=True)
+class VacuumDirectory(ProcessDirectory):
+    """What whoever removes rows of channels has on disk."""
+
+    @classmethod
+    def of(cls, pipeline: PipelineDirectory) -> VacuumDirectory:
+        """Return the directory of the vacuum of a pipeline."""
+        return cls(pipeline.place / "vacuum")
+
+    @property
+    def steps(self) -> Place:
+        """The file of the steps of its machines of the retention."""
+        return self.place / "steps.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
 class CopyDirectory(ProcessDirectory):
     """What a copy has on disk."""
 

@@ -19,6 +19,7 @@ from streamproof.protocols.flux import Discard, Outlet, Producer, SendTuples, on
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout import incarnation
+from streamproof.spark_bindings.layout.events import MachineLog, described
 from streamproof.spark_bindings.layout.pairs import Copy
 from streamproof.spark_bindings.names import ChannelName, Position
 from streamproof.spark_bindings.snapshots.participants import Participant
@@ -26,7 +27,11 @@ from streamproof.spark_bindings.storage.failpoints import RaceFailpoint, reached
 
 
 def discarded(
-    log: ChannelLog, reader: Participant, channel: ChannelName, done: Position
+    log: ChannelLog,
+    reader: Participant,
+    channel: ChannelName,
+    done: Position,
+    steps: MachineLog,
 ) -> Position:
     """Step the machine for what a reader's copies acknowledge; give what it keeps for none.
 
@@ -34,6 +39,7 @@ def discarded(
     ----------
     log, channel, reader : what is read, and by whom
     done : what was discarded before
+    steps : where the steps of the machine are noted
     """
     names = tuple(copy.value for copy in Copy)[: len(reader.checkpoints)]
     copies: Domain[str] = Domain.of("copy", names)
@@ -42,9 +48,12 @@ def discarded(
     present = dict(zip(names, map(incarnation.present, reader.checkpoints), strict=True))
     outlets = Map.build(copies, lambda name: Outlet(done, done, present[name], feeds=False, sent=0))
     producer = Producer(next=log.last(), single=True, outlets=outlets)
+    steps.begin("flux", producer, channel=channel, reader=reader.name)
     begin = dict.fromkeys(names, done)
     for name, (replaced, acknowledged) in zip(names, acks, strict=True):
-        producer, effects = on_ack(producer, name, name, replaced, acknowledged)
+        arguments = name, name, replaced, acknowledged
+        producer, effects = on_ack(producer, *arguments)
+        done_now = []
         for effect in effects:
             match effect:
                 case Discard(copy, end):
@@ -53,6 +62,8 @@ def discarded(
                     raise AssertionError("readers of a channel read it themselves")
                 case _:
                     assert_never(effect)
+            done_now.append(described(effect))
+        steps.step("flux", on_ack, arguments, (producer, effects), done_now)
     return min(begin.values())
 
 

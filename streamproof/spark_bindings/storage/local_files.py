@@ -27,6 +27,11 @@ def replace_unsynced(file: Place, content: bytes) -> None:
     disk.replace_file(file.local, content, durable=False)
 
 
+def is_switched_off(variable: str) -> bool:
+    """Return whether the environment of this process switches something off."""
+    return os.environ.get(variable) == "off"
+
+
 def append_line(file: Place, line: str, earlier: Place, bytes_max: int) -> None:
     """Append to a file in one system call, so that lines of two processes do not mix. Not synced.
 

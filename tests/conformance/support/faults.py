@@ -12,11 +12,13 @@ from unittest import mock
 from streamproof.protocols import chandy_lamport as protocol
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
 from streamproof.spark_bindings.processes.order_log import Choice
 from streamproof.spark_bindings.snapshots import chandy_lamport as binding
+from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
 from streamproof.spark_bindings.standby import copy_run
 from streamproof.spark_bindings.standby import egress as standby_egress
@@ -30,6 +32,7 @@ from tests.conformance.support.scenario import (
     run_fan_in,
     run_frozen,
     run_pair,
+    run_vacuum,
 )
 
 Plant = Callable[[], AbstractContextManager[Any]]
@@ -465,3 +468,36 @@ def output_lost_at_a_takeover() -> AbstractContextManager[Any]:
         return replace(egress, active=True, sent=egress.next), ()
 
     return mock.patch.object(standby_egress, "take_over", take_over)
+
+
+# --- retention -------------------------------------------------------------------------------
+
+
+@fault(run_vacuum)
+def acknowledged_more_than_was_read() -> AbstractContextManager[Any]:
+    """A query acknowledges a commit more than it has read."""
+    return _wrapped(Checkpoint, "acknowledged", lambda original, *args: original(*args) + 1)
+
+
+@fault(run_vacuum)
+def removed_what_a_reader_needs() -> AbstractContextManager[Any]:
+    """A vacuum removes what the fastest reader has, whoever is behind."""
+    return _wrapped(
+        vacuuming,
+        "_remove",
+        lambda original, log, channel, done, until, dry_run: original(
+            log, channel, done, log.last(), dry_run=dry_run
+        ),
+    )
+
+
+@fault(run_vacuum)
+def removed_what_a_snapshot_has() -> AbstractContextManager[Any]:
+    """A vacuum looks at no snapshot."""
+    return mock.patch.object(vacuuming, "_kept_by_snapshots", return_value=())
+
+
+@fault(run_vacuum)
+def discards_beyond_the_ack() -> AbstractContextManager[Any]:
+    """The machine's answer is taken for one of a commit more."""
+    return _wrapped(vacuuming, "discarded", lambda original, *args: original(*args) + 1)

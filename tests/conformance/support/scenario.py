@@ -9,6 +9,7 @@ from pathlib import Path
 from streamproof.spark_bindings import Pipeline
 from streamproof.spark_bindings.errors import FencedDriver
 from streamproof.spark_bindings.names import ChannelName
+from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from tests.spark.faults import chains, pairs
 from tests.spark.support import pipelines
 
@@ -101,4 +102,21 @@ def run_frozen(path: Path) -> Pipeline:
                 woken._running.step()
         copies.run()
         copies.stop()
+        return pipeline
+
+
+def run_vacuum(path: Path) -> Pipeline:
+    """Run two queries; remove what nobody needs, while one is behind, and with a snapshot."""
+    with chains.without_spark():
+        pipeline = pipelines.chain(path)
+        for number in range(4):
+            chains.append(pipeline, number)
+        chains.run(pipeline)
+        chains.append(pipeline, 4)
+        chains.engines(pipeline)[0].run()
+        vacuuming.vacuum(path)
+        pipeline.snapshot()
+        chains.append(pipeline, 5)
+        chains.run(pipeline)
+        vacuuming.vacuum(path)
         return pipeline

@@ -115,6 +115,7 @@ QUERY: Kinds = {
 COPY: Kinds = {
     **MACHINE,
     **PROCESS,
+    r"(earlier-)?steps\.jsonl": Kind.LINES,
     **below("checkpoint", SPARK),
     r"kept/\d+\.json": Kind.OBJECT,
     r"delivered\.json": Kind.OBJECT,
@@ -146,6 +147,7 @@ PIPELINE: Kinds = {
     **below(r"snapshots/\d{6}", SNAPSHOT),
     **below("alone|supervisor", PROCESS),
     r"vacuum/lock": Kind.PASSING,
+    r"vacuum/(earlier-)?steps\.jsonl": Kind.LINES,
 }
 
 
