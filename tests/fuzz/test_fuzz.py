@@ -65,7 +65,7 @@ def test_the_same_model_is_drawn_every_time():
     ("place", "name", "fault"),
     [
         (expr, "negate", lambda operand: operand),
-        (symbolic, "ask_premise", lambda code, condition: None),
+        pytest.param(symbolic, "ask_premise", lambda code, condition: None, marks=pytest.mark.slow),
         pytest.param(Terms, "disjunction", Terms.conjunction, marks=pytest.mark.slow),
     ],
     ids=["negate", "ask_premise", "disjunction"],

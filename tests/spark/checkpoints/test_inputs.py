@@ -158,7 +158,8 @@ def piped(place: Path, *labels: str, bucket: str = "1 second") -> Pipeline:
     return Pipeline(place, channels=channels, queries=queries)
 
 
-@pytest.mark.parametrize("restored", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("restored", [False, True])
 def test_a_merge_in_a_pipeline_goes_on_as_it_was(
     spark: SparkSession, tmp_path: Path, restored: bool
 ) -> None:

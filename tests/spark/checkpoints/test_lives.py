@@ -61,6 +61,7 @@ def counts(pipeline: Pipeline) -> list[tuple[int, int]]:
     return [(int(row["t"].timestamp()), row["n"]) for row in found]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_changed_output_mode_is_refused(spark: SparkSession, tmp_path: Path) -> None:
@@ -156,6 +157,7 @@ def test_a_batch_that_has_raised_a_watermark_closes_later(
     assert closes_later(made, BatchId(0)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_closed_window_is_not_withheld_by_a_restart(spark: SparkSession, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_overlapping_snapshots_of_a_running_pipeline_have_every_row_once(
         assert deficits(spark, copy.path, {"source": range(sent), "other": others}) == []
 
 
+@pytest.mark.slow
 def test_tokens_that_went_round_a_cycle_while_it_was_cut_all_arrive(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_new_copy_goes_on_with_the_survivors_recorders(tmp_path: Path) -> None
     assert dict(its[name].closed.items()) == {"b.0": True, "b.1": False}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_pair_is_restored_and_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = copies.pair(tmp_path / "p")

@@ -86,6 +86,7 @@ def test_stable_rows_and_a_table_of_several_serializers(
     assert sorted(placed(found)) == expected
 
 
+@pytest.mark.slow
 def test_what_several_merges_say_goes_into_no_table_and_no_channel(
     spark: SparkSession, tmp_path: Path
 ) -> None:
