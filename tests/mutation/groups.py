@@ -75,6 +75,25 @@ GROUPS = (
         40,
     ),
     Group(
+        "watched",
+        (
+            "lang/side_effects.py",
+            "lang/fingerprint.py",
+            "lang/cached.py",
+            "lang/whereabouts.py",
+            "lang/class_texts.py",
+            "checker/disturbed.py",
+        ),
+        (
+            "checker/test_disturbed.py",
+            "checker/test_cached.py",
+            "checker/test_whereabouts.py",
+            "checker/test_pure_ways.py",
+            "certified/test_misses.py",
+        ),
+        60,
+    ),
+    Group(
         "arbiter",
         ("checker/reference.py", "checker/properties.py", "checker/liveness.py"),
         (
