@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from streamproof.file_locks import lock, try_lock
 from streamproof.spark_bindings.errors import ChannelDamaged
-from streamproof.spark_bindings.storage.file_locks import lock, try_lock
 from streamproof.spark_bindings.storage.forks import require_no_fork
 from streamproof.spark_bindings.storage.local_files import close_lock, open_lock
 from streamproof.spark_bindings.storage.place import Place

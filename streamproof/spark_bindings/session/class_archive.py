@@ -22,9 +22,9 @@ import pyspark
 
 from streamproof.cache import cache_directory
 from streamproof.disk import move, sync_file
+from streamproof.file_locks import lock
 from streamproof.spark_bindings.session.java import java_build, java_home
 from streamproof.spark_bindings.session.spark_home import spark_home
-from streamproof.spark_bindings.storage.file_locks import lock
 
 # The wide stack is `spark_session`'s own; a session that is to be there soon has one collector.
 FIRST_COMPILER = "-Xss16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

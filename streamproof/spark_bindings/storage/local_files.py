@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from streamproof import disk
-from streamproof.spark_bindings.storage.file_locks import try_lock
+from streamproof.file_locks import try_lock
 from streamproof.spark_bindings.storage.json_files import opening
 from streamproof.spark_bindings.storage.place import Place
 

@@ -8,7 +8,6 @@ moment. The index of the states is not kept: it is made again.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from streamproof.checker.native.checkpoint.manifest import (
 )
 from streamproof.checker.progress import KEPT_EVERY_SECONDS
 from streamproof.disk import make_directory
+from streamproof.file_locks import try_lock
 from streamproof.lang.model import Model
 from streamproof.models.kit.verdict import Json
 from streamproof.paths import why_not_local
@@ -143,10 +143,8 @@ def _held(directory: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, directory: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(handle):
         raise CheckpointRefused(
             f"{directory} is being used by another search that runs now, and two would spoil it. "
             "Nothing was changed. Wait for its end, or name another directory"
-        ) from None
+        )
