@@ -12,7 +12,7 @@ from typing import Any
 from streamproof.conformance.evidence import Evidence, Process
 from streamproof.conformance.explain import Violation
 from streamproof.conformance.finding import Finding, Outcome
-from streamproof.conformance.replay import Life, Machine, replay
+from streamproof.conformance.replay import Life, Machine, NotTaken, replay
 from streamproof.lang import Domain, Map
 from streamproof.protocols import flux
 from streamproof.spark_bindings.layout.events import Event, LoggedStep
@@ -65,8 +65,8 @@ def _violations(
         kept: dict[str, int] = {}
         for reader, life in _readers(step):
             for taken in replay(life, MACHINES, f"vacuum for {reader}"):
-                if isinstance(taken, Violation):
-                    yield taken
+                if isinstance(taken, NotTaken):
+                    yield taken.violation
                     return
                 if taken.event["event"] == "on_ack":
                     yield from _too_far(evidence.processes[reader], channel, taken.event)

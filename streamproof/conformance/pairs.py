@@ -16,7 +16,16 @@ from streamproof.conformance.draw_pair import drawing_of_pair
 from streamproof.conformance.evidence import Evidence, PairEvidence
 from streamproof.conformance.explain import Violation
 from streamproof.conformance.finding import Finding, Outcome
-from streamproof.conformance.replay import BEGIN, Life, Machine, Taken, lives_of, replay
+from streamproof.conformance.replay import (
+    BEGIN,
+    GOES_ON,
+    Life,
+    Machine,
+    NotTaken,
+    Taken,
+    lives_of,
+    replay,
+)
 from streamproof.protocols import egress, merge_order
 from streamproof.spark_bindings.layout.events import Event
 from streamproof.spark_bindings.layout.pairs import Copy
@@ -114,11 +123,11 @@ class _PairCheck:
         who = f"{self._name}/{copy.value}"
         delivered = 0
         for taken in replay(life, MACHINES, who):
-            if isinstance(taken, Violation):
-                yield self._protocol_of(life, taken), taken
+            if isinstance(taken, NotTaken):
+                yield taken.machine, taken.violation
                 return
             protocol = taken.event["machine"]
-            steps[protocol] += taken.event["event"] != BEGIN
+            steps[protocol] += taken.event["event"] not in (BEGIN, GOES_ON)
             if protocol == "merge_order":
                 reason = self._choice_otherwise(who, taken.event)
             else:
@@ -127,11 +136,6 @@ class _PairCheck:
             if reason:
                 where = f"turn {taken.turn}, {taken.event['event']}"
                 yield protocol, Violation(who, where, reason)
-
-    def _protocol_of(self, life: Life, violation: Violation) -> str:
-        name = violation.where.rpartition(" ")[2]
-        found = [event["machine"] for _, event in life.events if event["event"] == name]
-        return str(found[-1])
 
     def _choice_otherwise(self, who: str, event: Event) -> str:
         for name, place, *taken in event.get("done", ()):

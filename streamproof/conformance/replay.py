@@ -15,7 +15,7 @@ from streamproof.conformance.explain import ALLOWED_SHOWN, Violation
 from streamproof.lang import Disabled
 from streamproof.spark_bindings.layout.events import Event, LoggedStep, as_json, described
 
-BEGIN = "begin"
+BEGIN, GOES_ON = "begin", "goes_on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,26 @@ class Taken:
     after: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A step that could not be taken again.
+
+    Attributes
+    ----------
+    machine : the name of its protocol
+    """
+
+    machine: str
+    violation: Violation
+
+
 def lives_of(steps: Iterable[LoggedStep]) -> list[Life]:
-    """Divide a log where the copy was started; a life whose start is gone is left out."""
+    """Divide a log where the copy was started; of the first life, the start may be gone."""
     lives: list[Life] = []
     for step in steps:
         for event in step.events:
-            if event["event"] == BEGIN and not _is_beginning(lives):
+            is_first = event["event"] == GOES_ON and not lives
+            if is_first or (event["event"] == BEGIN and not _is_beginning(lives)):
                 lives.append(Life(len(lives) + 1))
             if lives:
                 lives[-1].events.append((step.number, event))
@@ -86,7 +100,7 @@ def _is_beginning(lives: Sequence[Life]) -> bool:
     return bool(lives) and all(event["event"] == BEGIN for _, event in lives[-1].events)
 
 
-def replay(life: Life, machines: Mapping[str, Machine], copy: str) -> Iterator[Taken | Violation]:
+def replay(life: Life, machines: Mapping[str, Machine], copy: str) -> Iterator[Taken | NotTaken]:
     """Take the steps of a life again; end at the first that its machine does not allow.
 
     Parameters
@@ -96,15 +110,20 @@ def replay(life: Life, machines: Mapping[str, Machine], copy: str) -> Iterator[T
     states: dict[str, Any] = {}
     for turn, event in life.events:
         machine = machines[event["machine"]]
-        if event["event"] == BEGIN:
-            states[machine.name] = machine.state(**event["state"])
+        if event["event"] in (BEGIN, GOES_ON):
+            state = machine.state(**event["state"])
+            if states.setdefault(machine.name, state) != state:
+                reason = f"it goes on in {state}, and its steps led to {states[machine.name]}"
+                yield NotTaken(machine.name, Violation(copy, f"turn {turn}", reason))
+                return
             yield Taken(turn, event, dict(states), dict(states))
             continue
         before = dict(states)
         reason = _step(machine, states, event)
         if reason:
             allowed = tuple(_allowed(machine, before[machine.name]))
-            yield Violation(copy, f"turn {turn}, {event['event']}", reason, allowed)
+            violation = Violation(copy, f"turn {turn}, {event['event']}", reason, allowed)
+            yield NotTaken(machine.name, violation)
             return
         yield Taken(turn, event, before, dict(states))
 

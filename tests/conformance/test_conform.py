@@ -8,6 +8,7 @@ import pytest
 
 from streamproof.conformance import Conformance, Outcome, conform
 from streamproof.spark_bindings import Pipeline, Replay
+from streamproof.spark_bindings.layout import events
 from streamproof.spark_bindings.layout.events import SWITCH
 from tests.conformance.support.scenario import (
     Scenario,
@@ -155,6 +156,34 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
     with (tmp_path / "p/queries/second/events.jsonl").open("a") as file:
         file.write('{"step": 99, "ev')
     assert conform(tmp_path / "p").outcome is Outcome.EXPLAINED
+
+
+def test_a_long_life_of_a_copy_is_explained_from_a_state_on_that_it_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "LINES_PER_STATE", 2)
+    run_pair(tmp_path / "p")
+    log = tmp_path / "p/queries/q/B/steps.jsonl"
+    lines = [line for line in log.read_text().splitlines() if line]
+    log.write_text("\n".join(lines[1:]))
+    found = conform(tmp_path / "p")
+    assert found.outcome is Outcome.EXPLAINED, found.findings
+    (egress,) = (f for f in found.findings if f.protocol == "egress")
+    assert "in 3 lives" in egress.note
+
+
+def test_a_state_that_no_step_led_to_is_a_violation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "LINES_PER_STATE", 2)
+    run_pair(tmp_path / "p")
+    log = tmp_path / "p/queries/q/B/steps.jsonl"
+    said = log.read_text()
+    at = said.index('"goes_on"')
+    log.write_text(said[:at] + said[at:].replace('"merged": ', '"merged": 1', 1))
+    found = conform(tmp_path / "p")
+    assert found.outcome is Outcome.VIOLATED
+    assert "its steps led to" in found.violations[0].reason
 
 
 def test_of_an_earlier_version_nothing_is_known(tmp_path: Path) -> None:

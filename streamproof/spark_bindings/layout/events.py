@@ -21,6 +21,8 @@ those that were carried out, in their order."""
 SWITCH = "STREAMPROOF_EVENT_LOG"
 """Environment variable; ``off`` switches the events off: no run can be compared with a model."""
 
+LINES_PER_STATE = 200
+"""Lines of a `MachineLog` from one note of all states to the next."""
 BYTES_MAX = 4_000_000
 """A longer file is put aside, in the place of what was put aside before."""
 
@@ -137,10 +139,13 @@ class MachineLog:
     def __init__(self, place: AnyPlace | None) -> None:
         self._log = None if place is None else EventLog(place)
         self._events: list[Event] = []
+        self._states: dict[str, Any] = {}
+        self._lines = 0
 
     def begin(self, machine: str, state: Any, **facts: Any) -> None:
         """Note the state in which a machine begins: a copy was started."""
-        event = {"machine": machine, "event": "begin", "state": as_json(state)}
+        self._states[machine] = as_json(state)
+        event = {"machine": machine, "event": "begin", "state": self._states[machine]}
         self._events.append({**event, **facts})
 
     def step(
@@ -162,12 +167,13 @@ class MachineLog:
         done : what was done, each effect as its name and its values
         facts : what else was seen
         """
+        self._states[machine] = as_json(step[0])
         self._events.append(
             {
                 "machine": machine,
                 "event": transition.__name__,
                 "arguments": list(arguments),
-                "state": as_json(step[0]),
+                "state": self._states[machine],
                 "effects": [described(effect) for effect in step[1]],
                 "done": [list(each) for each in done],
                 **facts,
@@ -180,8 +186,16 @@ class MachineLog:
 
     def flush(self, number: int) -> None:
         """Write what was noted since the last time, as one step."""
-        if self._log is not None:
-            self._log.write(number, self._events)
+        if self._log is None or not self._events:
+            self._events = []
+            return
+        self._lines += 1
+        if self._lines % LINES_PER_STATE == 0:  # the first ones of a long file are lost
+            self._events += [
+                {"machine": machine, "event": "goes_on", "state": state}
+                for machine, state in self._states.items()
+            ]
+        self._log.write(number, self._events)
         self._events = []
 
 
