@@ -61,8 +61,16 @@ def text_made_of(value: Any) -> str:
     return repr(kind)
 
 
+def made_inside() -> int:
+    class Inside:
+        size = 3
+
+    return Inside.size
+
+
 SEEN: dict[str, Callable[[], Any]] = {
     "the name of the module": lambda: __name__,
+    "the name of the module as an argument": lambda: text_of(value=__name__),
     "its file": lambda: __file__,
     "its specification": lambda: __spec__,
     "its package": lambda: __package__,
@@ -111,6 +119,7 @@ NOT_SEEN: dict[str, Callable[[], Any]] = {
     "an object of a class": lambda: str(int(MAIN_NUMBER)),
     "a class that is called": lambda: str(type(MAIN_NUMBER)(2))[0],
     "a text of a number": lambda: "%d" % MAIN_NUMBER,  # noqa: UP031
+    "a class statement": made_inside,
 }
 MAIN_NUMBER = 1
 

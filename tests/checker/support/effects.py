@@ -69,6 +69,12 @@ def flip_by_an_alias() -> None:
     busy[0] = not busy[0]
 
 
+def flip_what_is_given(busy: list[bool] | None = BUSY) -> None:
+    if busy is None:
+        busy = []
+    busy[0] = not busy[0]
+
+
 def flip_by_a_helper() -> None:
     put_first(BUSY)
 
@@ -162,8 +168,9 @@ def write_bytes() -> None:
 
 
 EFFECTS = [
-    flip, flip_by_an_alias, flip_by_a_helper, put_into_a_table, update_a_table, add_to_a_set,
-    append_to_a_queue, call_a_method_by_its_class, set_an_attribute, set_by_setattr, set_a_slot,
-    set_of_a_class, append_deep, change_a_closure, name_a_function, name_a_class,
-    note_on_a_function, register, make_a_subclass, hash_on, sign_on, raise_a_flag, write_bytes,
+    flip, flip_by_an_alias, flip_by_a_helper, flip_what_is_given, put_into_a_table,
+    update_a_table, add_to_a_set, append_to_a_queue, call_a_method_by_its_class, set_an_attribute,
+    set_by_setattr, set_a_slot, set_of_a_class, append_deep, change_a_closure, name_a_function,
+    name_a_class, note_on_a_function, register, make_a_subclass, hash_on, sign_on, raise_a_flag,
+    write_bytes,
 ]  # fmt: skip
