@@ -52,6 +52,10 @@ def text_of(value: Any) -> str:
     return f"{value}"
 
 
+def text_of_last(number: int, value: Any) -> str:
+    return f"{value}"[number:]
+
+
 def class_of(value: Any) -> type:
     return type(value)
 
@@ -90,6 +94,7 @@ SEEN: dict[str, Callable[[], Any]] = {
     "a table of classes": lambda: repr(KINDS)[8],
     "a class in a variable": lambda: text_made_of(1)[8],
     "a class that a function makes a text of": lambda: text_of(Known)[8],
+    "a class that a function makes a text of, behind a number": lambda: text_of_last(1, Known)[8],
     "classes that are gone through": lambda: list(map(repr, [Known]))[-1][8],
     "a class that a function gives": lambda: repr(class_of(1))[8],
     "a class that a lambda is given": lambda: (lambda kind: str(kind))(Known)[8],  # noqa: PLC3002, PLW0108
