@@ -250,6 +250,13 @@ def test_each_public_name_of_the_bindings_says_what_to_install(tmp_path):
         assert message.endswith("Nothing was done. Run: pip install 'streamproof[spark]'")
 
 
+def test_comparing_runs_says_what_to_install(tmp_path):
+    ran = run_with((), ["-c", "import streamproof.conformance"], tmp_path)
+    assert ran.returncode == 1
+    assert "streamproof.conformance is not part of this installation" in ran.stderr
+    assert "Run: pip install 'streamproof[spark]'" in ran.stderr
+
+
 START = """
 import sys
 from streamproof.models.kit.registry import protocol_names
