@@ -60,15 +60,21 @@ def run_fan_in(path: Path) -> Pipeline:
         return pipeline
 
 
+def _started(path: Path) -> tuple[Pipeline, pairs.Copies]:
+    """Start both copies of a pair, and let them take a commit."""
+    pipeline = pairs.pair(path)
+    copies = pairs.Copies(pipeline)
+    for copy in pairs.Copy:
+        copies.start(copy)
+    chains.append(pipeline, 0)
+    copies.run()
+    return pipeline, copies
+
+
 def run_pair(path: Path) -> Pipeline:
     """Run a query by two copies, of which the primary is lost while a snapshot is under way."""
     with pairs.without_spark():
-        pipeline = pairs.pair(path)
-        copies = pairs.Copies(pipeline)
-        for copy in pairs.Copy:
-            copies.start(copy)
-        chains.append(pipeline, 0)
-        copies.run()
+        pipeline, copies = _started(path)
         pipeline.snapshot()
         chains.append(pipeline, 1)
         active = next(each for each, run in copies._runs.items() if run._egress.active)
@@ -85,12 +91,7 @@ def run_pair(path: Path) -> Pipeline:
 def run_frozen(path: Path) -> Pipeline:
     """Run a query by two copies; the primary is frozen, is replaced as primary, and wakes up."""
     with pairs.without_spark():
-        pipeline = pairs.pair(path)
-        copies = pairs.Copies(pipeline)
-        for copy in pairs.Copy:
-            copies.start(copy)
-        chains.append(pipeline, 0)
-        copies.run()
+        pipeline, copies = _started(path)
         frozen = next(each for each, run in copies._runs.items() if run._egress.active)
         woken = copies._runs.pop(frozen)
         chains.append(pipeline, 1)
