@@ -6,6 +6,7 @@ import abc
 import decimal
 import hashlib
 import hmac
+import sys
 import zlib
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,8 @@ MAC = hmac.new(b"key", digestmod="md5")
 CONTEXT = decimal.Context(prec=2)
 PACKED = zlib.compressobj()
 BYTES = bytearray(1)
+COUNT = 0
+HERE = sys.modules[__name__]
 
 
 class Box:
@@ -67,6 +70,10 @@ def flip() -> None:
 def flip_by_an_alias() -> None:
     busy = BUSY
     busy[0] = not busy[0]
+
+
+def set_by_its_module() -> None:
+    HERE.COUNT = 1 - COUNT  # type: ignore[attr-defined]
 
 
 def flip_what_is_given(busy: list[bool] | None = BUSY) -> None:
@@ -168,9 +175,9 @@ def write_bytes() -> None:
 
 
 EFFECTS = [
-    flip, flip_by_an_alias, flip_by_a_helper, flip_what_is_given, put_into_a_table,
-    update_a_table, add_to_a_set, append_to_a_queue, call_a_method_by_its_class, set_an_attribute,
-    set_by_setattr, set_a_slot, set_of_a_class, append_deep, change_a_closure, name_a_function,
-    name_a_class, note_on_a_function, register, make_a_subclass, hash_on, sign_on, raise_a_flag,
-    write_bytes,
+    flip, flip_by_an_alias, flip_by_a_helper, flip_what_is_given, set_by_its_module,
+    put_into_a_table, update_a_table, add_to_a_set, append_to_a_queue, call_a_method_by_its_class,
+    set_an_attribute, set_by_setattr, set_a_slot, set_of_a_class, append_deep, change_a_closure,
+    name_a_function, name_a_class, note_on_a_function, register, make_a_subclass, hash_on,
+    sign_on, raise_a_flag, write_bytes,
 ]  # fmt: skip
