@@ -195,6 +195,7 @@ MODEL = M
 """
 OTHERWISE = {
     "a constant of the name": "LIMIT = 2 if __name__ == '__main__' else 3",
+    "a constant of the name as an argument": "LIMIT = len(dict(name=__name__)['name'])",
     "a constant below a condition": "if __name__ != '__main__':\n    LIMIT = 3",
     "one of two constants": "if __name__ == '__main__':\n    LIMIT = 3\nelse:\n    LIMIT = 2",
     "a constant from the program": "try:\n    from __main__ import LIMIT\n"
