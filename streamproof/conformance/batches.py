@@ -43,9 +43,9 @@ def unknown_of(process: Process) -> str:
     if process.logged:
         return ""
     made = [out for out in process.output.outputs if out.batch is not None]
-    if not made:
+    if not made and not process.has_run:
         return ""
-    return f"{name} has written {len(made):,} commits without an event log. Unset {SWITCH}"
+    return f"{name} has run and written {len(made):,} commits without an event log. Unset {SWITCH}"
 
 
 def _violations(process: Process) -> Iterator[Violation]:

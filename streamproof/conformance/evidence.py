@@ -12,6 +12,7 @@ from functools import cached_property
 
 from streamproof.conformance.explain import Violation
 from streamproof.spark_bindings.channels.channel_log import ChannelLog, Entry
+from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.events import EventLog, LoggedStep
 from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, VacuumDirectory
@@ -32,6 +33,7 @@ from streamproof.spark_bindings.names import (
     feed_of,
     lanes_of,
 )
+from streamproof.spark_bindings.snapshots.cuts import cut_at
 from streamproof.spark_bindings.standby.client import Delivery, delivery_of, primary_of
 from streamproof.spark_bindings.storage.place import Place
 
@@ -112,6 +114,7 @@ class Process:
     output : its lane
     logs : the steps of its event logs as they were written: of one, or one for each copy of a pair
     has_lost_some : an event log was long, so that its first steps are gone
+    has_run : Spark has planned a batch of it
     is_pair : its outputs are delivered behind its steps
     is_outside : it stands for whoever reads a channel that no query reads. It takes what is there
     """
@@ -121,6 +124,7 @@ class Process:
     output: LaneLog
     logs: tuple[tuple[LoggedStep, ...], ...]
     has_lost_some: bool
+    has_run: bool = False
     is_pair: bool = False
     is_outside: bool = False
 
@@ -286,7 +290,15 @@ class Evidence:
         self, name: ProcessName, inputs: Mapping[ChannelName, tuple[LaneLog, ...]], output: LaneLog
     ) -> Process:
         is_pair = bool(inputs) and self._is_pair(name)
-        return Process(name, inputs, output, self._steps[name], name in self._lost, is_pair)
+        has_run = bool(inputs) and self._has_run(name)
+        steps, has_lost_some = self._steps[name], name in self._lost
+        return Process(name, inputs, output, steps, has_lost_some, has_run, is_pair)
+
+    def _has_run(self, name: ProcessName) -> bool:
+        """Return whether Spark has planned a batch, behind the cut if the pipeline was restored."""
+        begun = cut_at(self.directory.place, name)
+        planned = [Checkpoint(place / "checkpoint").last_planned() for place in self._places(name)]
+        return any(last is not None and last > (-1 if begun is None else begun) for last in planned)
 
 
 def _output(log: ChannelLog, entry: Entry) -> Output:

@@ -86,7 +86,7 @@ def test_what_is_undetermined_ends_with_3(explained: Path, tmp_path: Path) -> No
     finally:
         log.write_text(kept)
     assert code == 3
-    assert "first has written" in said
+    assert "first has run and written" in said
 
 
 def test_what_is_no_pipeline_is_refused(tmp_path: Path) -> None:

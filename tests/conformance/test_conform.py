@@ -104,6 +104,19 @@ def test_without_an_event_log_nothing_is_known(tmp_path: Path) -> None:
     assert "snapshot 000001" in subjects(found, Outcome.UNDETERMINED)
 
 
+def test_a_query_without_output_and_log_is_not_taken_for_one_that_never_ran(
+    tmp_path: Path,
+) -> None:
+    with chains.without_spark():
+        pipeline = chains.chain(tmp_path / "p")
+        chains.run(pipeline)  # its first batch is empty
+    assert conform(pipeline.path).outcome is Outcome.EXPLAINED
+    for log in (tmp_path / "p").rglob("events.jsonl"):
+        log.unlink()
+    found = conform(pipeline.path)
+    assert subjects(found, Outcome.UNDETERMINED) == ["batches of first", "batches of second"]
+
+
 def test_switched_off_the_log_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, "off")
     run_chain(tmp_path / "p")

@@ -75,9 +75,10 @@ class EventLog:
         Parameters
         ----------
         after, received : per input channel, the positions from which and up to which it has read;
-            a step without events is written if it has read something
+            a step without events is written if it has read something, or is the first
         """
-        if is_switched_off(SWITCH) or not (events or after != received):
+        says_nothing = not events and after == received
+        if is_switched_off(SWITCH) or (says_nothing and store_at(self._place).has()):
             return
         # The line begins with its end, too: a crash may have cut off the one before.
         said = {FORMAT_KEY: FORMAT, "step": step, "events": list(events)}

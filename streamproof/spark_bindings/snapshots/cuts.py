@@ -63,6 +63,15 @@ def cut_of(states: Mapping[ProcessName, RecordedState]) -> dict[str, Any]:
     return {_CUT: {process: state.batch for process, state in states.items()}}
 
 
+def cut_at(pipeline: AnyPlace, process: str) -> int | None:
+    """Return the batch behind which a process of a restored pipeline began; None if at none."""
+    file = Place.of(pipeline) / "pipeline.json"
+    said = read_json(file) or {}
+    with as_written(file):
+        begun = ((said.get("origin") or {}).get(_CUT) or {}).get(process)
+        return None if begun is None else int(begun)
+
+
 def require_behind_cut(pipeline: AnyPlace, process: str, checkpoint: Checkpoint) -> None:
     """Check that a query of a restored pipeline has not lost the checkpoint that it began with.
 
@@ -74,11 +83,7 @@ def require_behind_cut(pipeline: AnyPlace, process: str, checkpoint: Checkpoint)
     ------
     WrongCheckpoint : if it has
     """
-    file = Place.of(pipeline) / "pipeline.json"
-    said = read_json(file) or {}
-    with as_written(file):
-        begun = ((said.get("origin") or {}).get(_CUT) or {}).get(process)
-        at, last = None if begun is None else int(begun), checkpoint.last_committed()
+    at, last = cut_at(pipeline, process), checkpoint.last_committed()
     if at is not None and (last is None or last < at):
         raise WrongCheckpoint(
             f"{process!r} of the restored pipeline {pipeline} began with a checkpoint that had "
