@@ -24,6 +24,8 @@ LIMITS = {
     "checker": 20,
     "checker/native": 37,
     "cli": 22,
+    "conformance": 2,
+    "conformance/support": 20,
     "examples": 1,
     "fuzz": 10,
     "lang": 32,

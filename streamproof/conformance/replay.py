@@ -105,7 +105,8 @@ def replay(life: Life, machines: Mapping[str, Machine], copy: str) -> Iterator[T
 
     Parameters
     ----------
-    copy : whose life it is, for violations
+    life, copy : what was done, and whose life it is
+    machines : by the names of their protocols
     """
     states: dict[str, Any] = {}
     for turn, event in life.events:

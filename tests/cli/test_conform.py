@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from streamproof.cli.app import app
-from tests.conformance.support.faults import batch_beyond_a_marker
+from tests.conformance.support.faults_of_snapshots import batch_beyond_a_marker
 from tests.conformance.support.scenario import run_chain, run_fan_in, run_pair
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from streamproof.conformance import Outcome, conform
 from streamproof.lang import StreamproofError
-from tests.conformance.support.faults import FAULTS
+from tests.conformance.support import faults_of_pairs, faults_of_snapshots
+from tests.conformance.support.planting import FAULTS
 from tests.spark.faults.crashes import Lost
 from tests.spark.faults.engine import EngineRefused
+
+REGISTERED_BY = faults_of_snapshots, faults_of_pairs
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -188,14 +188,7 @@ class CopyRun:
         if begun.taken == 0:
             self._order.begin(self._inputs[0].name)
         self._log = MachineLog(place.own.steps)
-        self._merge_order = MergeOrder(
-            pair.query,
-            {channel.name: channel.log for channel in self._inputs},
-            self._order,
-            taken=begun.taken,
-            received=self._checkpoint.received(BatchId(begun.taken - 1)),
-            log=self._log,
-        )
+        self._merge_order = self._merge_order_from(begun.taken)
         kept = OutputBuffer(place.own.kept, self._output.place)
         self._egress = CopyEgress(copy, self._output, client, kept, begun.taken, note, self._log)
         self._recording = Recording(
@@ -212,6 +205,16 @@ class CopyRun:
         self._watch = self._watch_of(place.pair.copy(copy.other))
         self._next_beat = time.monotonic()
         self._throttle = Throttle()
+
+    def _merge_order_from(self, taken: Turn) -> MergeOrder:
+        return MergeOrder(
+            self._pair.query,
+            {channel.name: channel.log for channel in self._inputs},
+            self._order,
+            taken=taken,
+            received=self._checkpoint.received(BatchId(taken - 1)),
+            log=self._log,
+        )
 
     def _watch_of(self, other: CopyDirectory) -> Watch:
         return Watch(other.beat, self._timeout, cold_timeouts=COLD_TIMEOUTS)

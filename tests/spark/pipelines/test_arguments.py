@@ -220,8 +220,8 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
         ("bucket", (1.5,), ("0 s", "-1 s", "1 fortnight", "0.1 us", "40000 days", 0)),
         ("lateness", (1.5, dt.timedelta(0)), ("-1 s", "1 fortnight", "40000 days", -1)),
         ("max_delay", (1.5, None), ("0 s", "-1 s", "40000 days", 0)),
-        ("policy", (), ("proceed", 0)),
-        ("margin", (), (0, 0.001, 1.01)),
+        ("policy", (None,), ("proceed", 0)),
+        ("margin", (None,), (0, 0.001, 1.01)),
         ("partition_by", (None,), (["k", "k"], ["nothing"], {"k"}, "k")),
         ("partitions", (None,), (0, 1, 1001)),
         ("certificate", (), ("ignored",)),
@@ -230,7 +230,7 @@ def a_merge(rows: DataFrame, **other: Any) -> DataFrame:
 def test_what_a_merge_cannot_be_is_refused_where_it_is_declared(
     rows: DataFrame, name: str, right: tuple[object, ...], others: tuple[Any, ...]
 ) -> None:
-    given = {"max_delay": "1 second"} if name in ("policy", "margin") else {}
+    given = {"max_delay": "1 hour"} if name in ("policy", "margin") else {}
     refused(lambda value: a_merge(rows, **given, **{name: value}), *right, others=others)
 
 

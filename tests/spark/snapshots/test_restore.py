@@ -176,6 +176,5 @@ def test_a_snapshot_is_begun_once_at_a_source_however_often_it_is_asked_for(
         again._feeds.initiate(name)
     assert pipeline.channel("a").log.last() == 1
     events = EventLog(pipeline.path / "feeds/feed.a/events.jsonl").read()
-    assert events == {
-        1: [{"event": "initiate", "snapshot": name, "effects": ["SaveState", "SendMarkers"]}]
-    }
+    both = ["SaveState", "SendMarkers"]
+    assert events == {1: [{"event": "initiate", "snapshot": name, "effects": both, "done": both}]}

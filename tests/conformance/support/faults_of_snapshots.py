@@ -1,4 +1,4 @@
-"""Faults of the bindings, each planted in the way of a run: `conform` has to find it."""
+"""Faults of the bindings of snapshots, each planted in the way of a run."""
 
 from __future__ import annotations
 
@@ -12,51 +12,17 @@ from unittest import mock
 from streamproof.protocols import chandy_lamport as protocol
 from streamproof.spark_bindings.channels.channel import Channel
 from streamproof.spark_bindings.channels.channel_log import ChannelLog
-from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout.snapshot_files import RecordedState, SnapshotFiles
 from streamproof.spark_bindings.names import BatchId, Position
 from streamproof.spark_bindings.pipelines.query_process import QueryProcess
-from streamproof.spark_bindings.processes.order_log import Choice
 from streamproof.spark_bindings.snapshots import chandy_lamport as binding
-from streamproof.spark_bindings.snapshots import vacuum as vacuuming
 from streamproof.spark_bindings.snapshots.chandy_lamport import Recording
-from streamproof.spark_bindings.standby import copy_run
-from streamproof.spark_bindings.standby import egress as standby_egress
-from streamproof.spark_bindings.standby import merge_order as standby_merge_order
-from streamproof.spark_bindings.standby.client import ChannelClient
-from streamproof.spark_bindings.standby.egress import CopyEgress
-from streamproof.spark_bindings.standby.merge_order import MergeOrder
+from tests.conformance.support.planting import fault, wrapped
 from tests.conformance.support.scenario import (
-    Scenario,
     run_chain,
     run_fan_in,
-    run_frozen,
     run_pair,
-    run_vacuum,
 )
-
-Plant = Callable[[], AbstractContextManager[Any]]
-FAULTS: dict[str, tuple[Scenario, Plant]] = {}
-"""By name: the run in which a fault shows, and the fault."""
-
-
-def fault(scenario: Scenario) -> Callable[[Plant], Plant]:
-    """Register a fault under its function's name."""
-
-    def registered(plant: Plant) -> Plant:
-        FAULTS[plant.__name__] = scenario, plant
-        return plant
-
-    return registered
-
-
-def _wrapped(owner: Any, name: str, other: Callable[..., Any]) -> AbstractContextManager[Any]:
-    """Put a function in the place of another one, which it gets as its first argument."""
-    original = getattr(owner, name)
-    return mock.patch.object(
-        owner, name, lambda *args, **keywords: other(original, *args, **keywords)
-    )
-
 
 # --- what is carried out ---------------------------------------------------------------------
 
@@ -64,7 +30,7 @@ def _wrapped(owner: Any, name: str, other: Callable[..., Any]) -> AbstractContex
 @fault(run_chain)
 def marker_before_the_state() -> AbstractContextManager[Any]:
     """The marker is sent, then the state is saved."""
-    return _wrapped(
+    return wrapped(
         Recording,
         "_carry_out",
         lambda original, own, effects, *rest: original(own, list(effects)[::-1], *rest),
@@ -74,7 +40,7 @@ def marker_before_the_state() -> AbstractContextManager[Any]:
 @fault(run_chain)
 def effects_dropped() -> AbstractContextManager[Any]:
     """What the machine answers is not done."""
-    return _wrapped(
+    return wrapped(
         Recording, "_carry_out", lambda original, own, _, *rest: original(own, (), *rest)
     )
 
@@ -87,7 +53,7 @@ def marker_not_sent() -> AbstractContextManager[Any]:
         if channel.name != "middle":
             original(channel, snapshot)
 
-    return _wrapped(Channel, "append_marker_once", send)
+    return wrapped(Channel, "append_marker_once", send)
 
 
 @fault(run_chain)
@@ -102,7 +68,7 @@ def _sent_twice(name: str) -> AbstractContextManager[Any]:
         if channel.name == name:
             channel._commit([], None, channel.marker(snapshot)[0])
 
-    return _wrapped(Channel, "append_marker_once", send)
+    return wrapped(Channel, "append_marker_once", send)
 
 
 @fault(run_chain)
@@ -122,7 +88,7 @@ def marker_ahead_of_the_rows() -> AbstractContextManager[Any]:
 
         with (
             mock.patch.object(QueryProcess, "_append", later),
-            _wrapped(Recording, "on_batch", record),
+            wrapped(Recording, "on_batch", record),
         ):
             yield
 
@@ -139,7 +105,7 @@ def marker_a_turn_late() -> AbstractContextManager[Any]:
             send(late.pop())
         original(own, batch_id, received, late.append)
 
-    return _wrapped(Recording, "on_batch", record)
+    return wrapped(Recording, "on_batch", record)
 
 
 # --- the state -------------------------------------------------------------------------------
@@ -174,7 +140,7 @@ def state_not_saved() -> AbstractContextManager[Any]:
 @fault(run_fan_in)
 def counts_of_channels_too_high() -> AbstractContextManager[Any]:
     """One more message is said to be in each channel."""
-    return _wrapped(
+    return wrapped(
         SnapshotFiles,
         "save_channels",
         lambda original, own, snapshot, process, log: original(
@@ -199,7 +165,7 @@ def batch_beyond_a_marker() -> AbstractContextManager[Any]:
     @contextmanager
     def planted() -> Iterator[None]:
         with (
-            _wrapped(
+            wrapped(
                 ChannelLog,
                 "batch_end",
                 lambda original, *args, **_: original(*args, at_markers=False),
@@ -217,7 +183,7 @@ def _told(change: Callable[[Counter[Any], dict[Any, Any]], None]) -> AbstractCon
         change(messages, markers)
         return messages, markers
 
-    return _wrapped(Recording, "_read", read)
+    return wrapped(Recording, "_read", read)
 
 
 @fault(run_chain)
@@ -314,7 +280,7 @@ def repeated_batch_appended_again() -> AbstractContextManager[Any]:
         original(own, rows, f"{identity}-first", batch_id, *r)
         return original(own, rows, identity, batch_id, *r)
 
-    return _wrapped(Channel, "append_once", twice)
+    return wrapped(Channel, "append_once", twice)
 
 
 @fault(run_pair)
@@ -327,177 +293,4 @@ def copies_read_otherwise() -> AbstractContextManager[Any]:
             messages = Counter({lane: count + 1 for lane, count in messages.items()})
         return messages, markers
 
-    return _wrapped(Recording, "_read", read)
-
-
-# --- merge order and egress ------------------------------------------------------------------
-
-
-@fault(run_pair)
-def turn_delivered_twice() -> AbstractContextManager[Any]:
-    """A turn is committed again, though the client has it."""
-
-    def twice(original: Any, own: ChannelClient, output: Any, incarnation: int) -> Any:
-        if output is not None:
-            original(own, output, incarnation)
-        return original(own, output, incarnation)
-
-    return _wrapped(ChannelClient, "_commit", twice)
-
-
-@fault(run_pair)
-def acknowledged_too_far() -> AbstractContextManager[Any]:
-    """The primary takes the client to have a turn more than it has."""
-
-    def step(
-        original: Any, own: CopyEgress, transition: Any, *arguments: int, **facts: Any
-    ) -> None:
-        more = transition.__name__ == "on_ack"
-        original(own, transition, *(argument + more for argument in arguments), **facts)
-
-    return _wrapped(CopyEgress, "_step", step)
-
-
-@fault(run_pair)
-def delivered_before_it_is_committed() -> AbstractContextManager[Any]:
-    """Output leaves the pair though the other copy may not have the choices behind it."""
-
-    def step(original: Any, own: MergeOrder, transition: Any, *rest: Any, **named: Any) -> None:
-        if transition.__name__ != "on_log_ack":
-            original(own, transition, *rest, **named)
-
-    @contextmanager
-    def planted() -> Iterator[None]:
-        with (
-            _wrapped(MergeOrder, "_step", step),
-            mock.patch.object(MergeOrder, "is_committed", return_value=True),
-        ):
-            yield
-
-    return planted()
-
-
-@fault(run_pair)
-def takeover_without_a_fence() -> AbstractContextManager[Any]:
-    """A copy becomes primary without a commit that fences the earlier one."""
-
-    @contextmanager
-    def planted() -> Iterator[None]:
-        with (
-            mock.patch.object(ChannelClient, "take_over", return_value=True),
-            mock.patch.object(ChannelClient, "_require_primary", return_value=None),
-        ):
-            yield
-
-    return planted()
-
-
-@fault(run_frozen)
-def old_primary_delivers() -> AbstractContextManager[Any]:
-    """A primary that was frozen wakes up, and its delivery is taken."""
-
-    def note(original: Any, own: CopyEgress, delivery: Any) -> None:
-        if not own.active:
-            original(own, delivery)
-
-    @contextmanager
-    def planted() -> Iterator[None]:
-        with (
-            mock.patch.object(ChannelClient, "_require_primary", return_value=None),
-            _wrapped(CopyEgress, "_note", note),
-        ):
-            yield
-
-    return planted()
-
-
-@fault(run_pair)
-def copies_take_otherwise() -> AbstractContextManager[Any]:
-    """A follower takes a commit less than its leader has chosen."""
-
-    def require(original: Any, own: MergeOrder, turn: Any) -> Choice:
-        choice = original(own, turn)
-        return replace(choice, end=Position(max(0, choice.end - 1)))
-
-    return _wrapped(MergeOrder, "_require", require)
-
-
-@fault(run_pair)
-def copies_give_otherwise() -> AbstractContextManager[Any]:
-    """The copies give other rows, and nobody compares them."""
-    digests = iter(range(1_000))
-
-    def rows(original: Any, *args: Any) -> Any:
-        files, _ = original(*args)
-        return files, f"{next(digests)}"
-
-    @contextmanager
-    def planted() -> Iterator[None]:
-        with (
-            _wrapped(copy_run, "write_rows", rows),
-            mock.patch.object(CopyEgress, "_compare", return_value=None),
-        ):
-            yield
-
-    return planted()
-
-
-@fault(run_pair)
-def leads_before_the_log_is_finished() -> AbstractContextManager[Any]:
-    """A copy leads though it has choices left to follow."""
-
-    def take_over(merger: Any) -> Any:
-        return replace(merger, leads=True), ()
-
-    @contextmanager
-    def planted() -> Iterator[None]:
-        with (
-            mock.patch.object(standby_merge_order, "take_over", take_over),
-            mock.patch.object(MergeOrder, "on_twin_failure", return_value=None),
-        ):
-            yield
-
-    return planted()
-
-
-@fault(run_pair)
-def output_lost_at_a_takeover() -> AbstractContextManager[Any]:
-    """A copy that takes over goes on behind what it has kept."""
-
-    def take_over(egress: Any) -> Any:
-        return replace(egress, active=True, sent=egress.next), ()
-
-    return mock.patch.object(standby_egress, "take_over", take_over)
-
-
-# --- retention -------------------------------------------------------------------------------
-
-
-@fault(run_vacuum)
-def acknowledged_more_than_was_read() -> AbstractContextManager[Any]:
-    """A query acknowledges a commit more than it has read."""
-    return _wrapped(Checkpoint, "acknowledged", lambda original, *args: original(*args) + 1)
-
-
-@fault(run_vacuum)
-def removed_what_a_reader_needs() -> AbstractContextManager[Any]:
-    """A vacuum removes what the fastest reader has, whoever is behind."""
-    return _wrapped(
-        vacuuming,
-        "_remove",
-        lambda original, log, channel, done, until, dry_run: original(
-            log, channel, done, log.last(), dry_run=dry_run
-        ),
-    )
-
-
-@fault(run_vacuum)
-def removed_what_a_snapshot_has() -> AbstractContextManager[Any]:
-    """A vacuum looks at no snapshot."""
-    return mock.patch.object(vacuuming, "_kept_by_snapshots", return_value=())
-
-
-@fault(run_vacuum)
-def discards_beyond_the_ack() -> AbstractContextManager[Any]:
-    """The machine's answer is taken for one of a commit more."""
-    return _wrapped(vacuuming, "discarded", lambda original, *args: original(*args) + 1)
+    return wrapped(Recording, "_read", read)
