@@ -66,6 +66,7 @@ def test_the_whole_year_is_there() -> None:
     assert departures["dep_delay"].isna().sum() == 8_255  # cancelled
 
 
+@pytest.mark.filterwarnings("ignore:.* several watermarks")
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.timeout(_SECONDS_MAX)
@@ -200,7 +201,7 @@ def test_a_row_that_the_restored_pipeline_lacks_is_found(
 
         channel = restored.channel("ewr")
         last = channel.log.entry(channel.log.last())
-        file = channel.path / last.files[0].path
+        file = (channel.place / last.files[0].path).local
         rows = pq.read_table(file)
         file.unlink()  # the file is shared with the original, which must keep it
         pq.write_table(rows.slice(0, len(rows) - 1), file)
