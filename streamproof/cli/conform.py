@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from streamproof.cli.options import AsJson, new_file
 from streamproof.cli.render import console, print_json
+from streamproof.cli.snapshot import PipelinePath
 from streamproof.models.kit.verdict import ExitCode
 
 if TYPE_CHECKING:
     from streamproof.conformance import Conformance, Finding
 
 COLOURS = {"EXPLAINED": "green", "UNDETERMINED": "yellow", "VIOLATED": "red"}
-PipelinePath: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="PIPELINE", help="The directory of a pipeline.")
-]
 
 
 def conform(

@@ -20,7 +20,7 @@ from streamproof.conformance.evidence import Evidence, LaneLog, Process, Snapsho
 from streamproof.conformance.explain import Explanation, Violation
 from streamproof.conformance.finding import Finding, Outcome
 from streamproof.conformance.snapshot_start import SnapshotStart, Unknown
-from streamproof.conformance.snapshot_steps import SnapshotSteps
+from streamproof.conformance.snapshot_steps import SnapshotSteps, recorder_of
 from streamproof.lang import Domain, Map
 from streamproof.lang.model import Call
 from streamproof.models.snapshots.chandy_lamport import ChandyLamport
@@ -65,7 +65,7 @@ def check_snapshot(evidence: Evidence, snapshot: SnapshotId) -> Finding:
         )
     own = [process for process in evidence.processes.values() if not process.is_outside]
     recorded = sum(
-        bool(_recorder(explanation.state, process, snapshot).recorded) for process in own
+        bool(recorder_of(explanation.state, process, snapshot).recorded) for process in own
     )
     note = f"{recorded} of {len(own)} processes have recorded"
     if files := evidence.snapshots.get(snapshot):
@@ -162,7 +162,7 @@ def _part_otherwise(
             process.name, where, "its part is said to be complete, and in the model it is not"
         )
         return
-    recorder = _recorder(state, process, start.snapshot)
+    recorder = recorder_of(state, process, start.snapshot)
     for lane in process.lanes:
         if logged.get(lane.name, 0) != recorder.log[lane.writer]:
             yield Violation(
@@ -173,13 +173,8 @@ def _part_otherwise(
             )
 
 
-def _recorder(state: System, process: Process, snapshot: SnapshotId) -> Any:
-    recorders: Any = state.recorders[process.name]  # type: ignore[index]
-    return recorders[snapshot]
-
-
 def _is_done(process: Process, start: SnapshotStart, state: System) -> bool:
-    recorder = _recorder(state, process, start.snapshot)
+    recorder = recorder_of(state, process, start.snapshot)
     return bool(recorder.recorded) and all(recorder.closed[lane.writer] for lane in process.lanes)
 
 

@@ -6,6 +6,7 @@ snapshots. The logs say what the machines were told and what was carried out.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from streamproof.spark_bindings.channels.channel_log import ChannelLog, Entry
 from streamproof.spark_bindings.checkpoints.checkpoint import Checkpoint
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.events import EventLog, LoggedStep
-from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, VacuumDirectory
+from streamproof.spark_bindings.layout.pairs import Copy, PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.snapshot_files import (
     RecordedState,
     Snapshot,
@@ -55,7 +56,7 @@ class Output:
     received: Mapping[ChannelName, Position] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LaneLog:
     """What one process has written of a channel.
 
@@ -72,7 +73,12 @@ class LaneLog:
 
     def messages(self, after: int, until: int) -> int:
         """Count the messages at the positions in (after, until]."""
-        return sum(out.is_message and after < out.position <= until for out in self.outputs)
+        places = self._messages
+        return max(0, bisect_right(places, until) - bisect_right(places, after))
+
+    @cached_property
+    def _messages(self) -> list[int]:
+        return [out.position for out in self.outputs if out.is_message]
 
     def markers(self, snapshot: SnapshotId) -> list[Position]:
         """List the positions of a snapshot's markers."""
@@ -193,10 +199,11 @@ class Evidence:
 
     def __init__(self, directory: PipelineDirectory) -> None:
         self.directory = directory
+        self._pairs = {name: directory.pair_places(name) for name in directory.wiring.queries}
         names = [name for query in directory.wiring.queries for name in self._names(query)]
         feeds = [feed_of(channel) for channel in directory.wiring.sources]
         self.vacuumed = {name: directory.log(name).vacuumed() for name in directory.wiring.channels}
-        self.vacuums = tuple(EventLog(VacuumDirectory.of(directory).steps).steps())
+        self.vacuums = tuple(EventLog(ProcessDirectory.vacuum(directory).steps).steps())
         files = directory.snapshots
         self.snapshots = {
             name: SnapshotEvidence.of(files, name, (*feeds, *names)) for name in files.ids()
@@ -212,13 +219,14 @@ class Evidence:
         }
         self._taken = {
             name: {
-                copy: tuple(EventLog(place / "steps.jsonl").steps())
+                copy: tuple(EventLog(ProcessDirectory(place).steps).steps())
                 for copy, place in zip(Copy, self._places(name), strict=True)
             }
             for name in names
             if self._is_pair(name)
         }
         self._lost = {name for name, found in logs.items() if any(f.has_lost_some for f in found)}
+        self._entries: dict[ChannelName, list[Entry]] = {}
         self.lanes = {name: tuple(self._lanes(name)) for name in directory.wiring.channels}
         self.processes = {process.name: process for process in self._processes()}
 
@@ -231,11 +239,8 @@ class Evidence:
                 )
 
     def _deliveries(self, process: Process) -> Iterator[tuple[Entry, Delivery]]:
-        lane = process.output
-        log = self.directory.log(lane.channel)
         primary = primary_of(self.directory.id, PairName(process.name))
-        for out in lane.outputs:
-            entry = log.entry(out.position)
+        for entry in self._entries[process.output.channel]:
             if (delivery := delivery_of(entry, primary)) is not None:
                 yield entry, delivery
 
@@ -244,11 +249,12 @@ class Evidence:
         return [part for part in self.processes.values() if lane.channel in part.inputs]
 
     def _names(self, query: QueryName) -> list[ProcessName]:
-        pairs = sorted(self.directory.pair_places(query), key=lambda place: _part(place.name))
-        return [ProcessName(place.name) for place in pairs] or [ProcessName(query)]
+        pairs = [PairId.of(PairName(place.name)) for place in self._pairs[query]]
+        pairs.sort(key=lambda pair: pair.partition or 0)
+        return [ProcessName(pair.name) for pair in pairs] or [ProcessName(query)]
 
     def _is_pair(self, name: ProcessName) -> bool:
-        return bool(self.directory.pair_places(PairId.of(name).query))
+        return bool(self._pairs[PairId.of(name).query])
 
     def _places(self, name: ProcessName) -> list[Place]:
         place = self.directory.query_place(QueryName(name))
@@ -258,7 +264,7 @@ class Evidence:
     def _lanes(self, channel: ChannelName) -> Iterator[LaneLog]:
         log = self.directory.log(channel)
         floor = log.floor()
-        entries = list(log.entries(floor, log.last()))
+        entries = self._entries[channel] = list(log.entries(floor, log.last()))
         query = self.directory.wiring.writer(channel)
         writers = [feed_of(channel)] if query is None else self._names(query)
         names = lanes_of(channel, len(writers))
@@ -310,8 +316,3 @@ def _output(log: ChannelLog, entry: Entry) -> Output:
         None if made is None else made.batch,
         None if made is None else made.received,
     )
-
-
-def _part(name: str) -> int:
-    number = name.rpartition(".")[2]
-    return int(number) if number.isdigit() else 0

@@ -63,19 +63,15 @@ class _Search:
         while self._go_back():
             pass
         processes = self._evidence.processes.values()
-        received = {
-            (process.name, lane.name): self._received(process, lane)
-            for process in processes
-            for lane in process.lanes
-        }
-        for process in processes:
-            for lane in process.lanes:
-                if self._received(process, lane) < lane.floor:
-                    raise Unknown(
-                        f"channel {lane.channel} was compacted up to position {lane.floor}, and "
-                        f"{process.name} had read up to {self._received(process, lane)} when the "
-                        "snapshot began. Compare a newer snapshot"
-                    )
+        received = {}
+        for process, lane in self._channels():
+            at = received[process.name, lane.name] = self._received(process, lane)
+            if at < lane.floor:
+                raise Unknown(
+                    f"channel {lane.channel} was compacted up to position {lane.floor}, and "
+                    f"{process.name} had read up to {at} when the snapshot began. Compare a newer "
+                    "snapshot"
+                )
         return SnapshotStart(
             self._snapshot,
             {p.name: self._logged[p.name][self._first[p.name] :] for p in processes},

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from streamproof.conformance.evidence import Evidence, LaneLog, Output, Process
+from streamproof.conformance.evidence import Evidence, Output, Process
 from streamproof.conformance.explain import Observed
 from streamproof.conformance.snapshot_start import SnapshotStart, gap
 from streamproof.lang.model import Call
 from streamproof.models.snapshots.state import System, Travel
 from streamproof.spark_bindings.layout.events import Event, LoggedStep
+from streamproof.spark_bindings.names import ProcessName, SnapshotId
 
 Step: TypeAlias = Observed[System]
 MARKER_NAMES = ("k", "p", "q")
@@ -87,7 +88,7 @@ class SnapshotSteps:
             yield Observed(process.name, where, call, is_asked=False)
 
     def _receives(self, process: Process, lane: str, count: int, where: str) -> Iterator[Step]:
-        (writer,) = (each.writer for each in process.lanes if each.name == lane)
+        writer = _writer(process, lane)
         call = Call("receive", (writer, process.name), ("p", "q"))
         for _ in range(count):
             yield Observed(process.name, where, call, awaits=writer, is_asked=False)
@@ -97,7 +98,7 @@ class SnapshotSteps:
         for event in step.events:
             if event.get("snapshot") != snapshot:
                 continue
-            (writer,) = (lane.writer for lane in process.lanes if lane.name == event["channel"])
+            writer = _writer(process, event["channel"])
             call = Call("receive_marker", (snapshot, writer, process.name), MARKER_NAMES)
             differs = self._answered(process, step, event)
             where = f"batch {step.number}"
@@ -117,7 +118,7 @@ class SnapshotSteps:
         recorded = self._recorded(process, step)
 
         def differs(before: System, after: System) -> str:
-            is_first = not _recorder(before, process, self._start).recorded
+            is_first = not recorder_of(before, process, self._start.snapshot).recorded
             expected = ["SaveState", "SendMarkers"] if is_first else []
             if event["effects"] != expected:
                 return f"its machine answered {event['effects']}; in the model it is {expected}"
@@ -166,9 +167,7 @@ class SnapshotSteps:
                 continue
             begin = self._start.position[process.name]
             flying = self._start.in_flight[process.name, reader.name]
-            ahead = lane.messages(begin, found[0] - 1) + flying
-            if _is_with_rows(lane, found[0]):
-                ahead += 1  # a commit's marker is behind its rows
+            ahead = lane.messages(begin, found[0]) + flying  # also its own commit's: it is behind
             if ahead != marker.ahead:
                 return (
                     f"its marker is at position {found[0]} of {lane.name}. From the start of the "
@@ -180,13 +179,15 @@ class SnapshotSteps:
         return ""
 
 
-def _recorder(state: System, process: Process, start: SnapshotStart) -> Any:
+def recorder_of(state: System, process: Process, snapshot: SnapshotId) -> Any:
+    """Return a process's part in a snapshot, in a state of the model."""
     recorders: Any = state.recorders[process.name]  # type: ignore[index]
-    return recorders[start.snapshot]
+    return recorders[snapshot]
 
 
-def _is_with_rows(lane: LaneLog, position: int) -> bool:
-    return any(out.position == position and out.is_message for out in lane.outputs)
+def _writer(process: Process, lane: str) -> ProcessName:
+    (writer,) = (each.writer for each in process.lanes if each.name == lane)
+    return writer
 
 
 def _batch(out: Output) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from streamproof.checker.counterexample import Run
 from streamproof.diagrams.lenses import LENSES, Seen
 from streamproof.diagrams.spacetime import Drawing
-from streamproof.lang.model import Call, Model
+from streamproof.lang.model import Call, Model, Move
 
 
 def drawing_of(file: str, model: Model[Any], run: Run[Any], outcome: str = "") -> Drawing:
@@ -23,14 +24,29 @@ def drawing_of(file: str, model: Model[Any], run: Run[Any], outcome: str = "") -
     ------
     KeyError : if the models of a file of this name have no lens
     """
+    drawing = drawn(file, model, zip(run.moves, run.states, strict=False))
+    drawing.finish(outcome)
+    return drawing
+
+
+def drawn(file: str, model: Model[Any], steps: Iterable[tuple[Move[Any], Any]]) -> Drawing:
+    """Return a drawing of some steps that is not finished.
+
+    Parameters
+    ----------
+    file, model : as `drawing_of` takes them
+    steps : each with the state before it
+
+    Raises
+    ------
+    KeyError : as `drawing_of`
+    """
     lens = LENSES[file]
     drawing = Drawing(tuple(map(str, lens.lines(model))))
-    for number, move in enumerate(run.moves):
-        before = run.states[number]
+    for move, before in steps:
         after = before if move.target is None else move.target
         drawing.begin_step(as_words(move.call))
         lens.draw(drawing, Seen(model, before, move.call.name, move.call.arguments, after))
-    drawing.finish(outcome)
     return drawing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from streamproof.disk import explained
@@ -202,7 +202,7 @@ class MachineLog:
 
 def described(effect: Any) -> list[Any]:
     """Describe an effect: its name and its values."""
-    return [type(effect).__name__, *asdict(effect).values()]
+    return [type(effect).__name__, *as_json(effect).values()]
 
 
 def as_json(value: Any) -> Any:

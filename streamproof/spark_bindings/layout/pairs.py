@@ -197,6 +197,16 @@ class ProcessDirectory:
         """Return the directory of the driver that runs a pipeline's queries without a standby."""
         return ProcessDirectory(pipeline.place / "alone")
 
+    @classmethod
+    def vacuum(cls, pipeline: PipelineDirectory) -> ProcessDirectory:
+        """Return the directory of whoever removes rows of channels."""
+        return ProcessDirectory(pipeline.place / "vacuum")
+
+    @property
+    def steps(self) -> Place:
+        """The file of the steps of its machines."""
+        return self.place / "steps.jsonl"
+
     @property
     def beat(self) -> Place:
         """The file of its heartbeat."""
@@ -214,21 +224,6 @@ class ProcessDirectory:
 
 
 @dataclass(frozen=True, slots=True)
-class VacuumDirectory(ProcessDirectory):
-    """What whoever removes rows of channels has on disk."""
-
-    @classmethod
-    def of(cls, pipeline: PipelineDirectory) -> VacuumDirectory:
-        """Return the directory of the vacuum of a pipeline."""
-        return cls(pipeline.place / "vacuum")
-
-    @property
-    def steps(self) -> Place:
-        """The file of the steps of its machines of the retention."""
-        return self.place / "steps.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
 class CopyDirectory(ProcessDirectory):
     """What a copy has on disk."""
 
@@ -236,11 +231,6 @@ class CopyDirectory(ProcessDirectory):
     def checkpoint(self) -> Checkpoint:
         """Its checkpoint: its state, as of the turns that it has taken."""
         return Checkpoint(self.place / "checkpoint")
-
-    @property
-    def steps(self) -> Place:
-        """The file of the steps of its machines of the merge order and the egress."""
-        return self.place / "steps.jsonl"
 
     @property
     def recorders(self) -> Place:

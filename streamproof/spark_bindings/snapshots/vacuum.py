@@ -20,7 +20,7 @@ from streamproof.spark_bindings.channels.compaction import compact
 from streamproof.spark_bindings.errors import WrongArgument
 from streamproof.spark_bindings.layout.directory import PipelineDirectory
 from streamproof.spark_bindings.layout.events import MachineLog
-from streamproof.spark_bindings.layout.pairs import PairDirectory, VacuumDirectory
+from streamproof.spark_bindings.layout.pairs import PairDirectory, ProcessDirectory
 from streamproof.spark_bindings.layout.process_lock import locked
 from streamproof.spark_bindings.layout.snapshot_files import SnapshotStatus
 from streamproof.spark_bindings.names import ChannelName, PairId, Position, ProcessName
@@ -106,9 +106,8 @@ def vacuum(
     bounds = Bounds.of(directory, {} if keep is None else keep, told)
     check_certificate(_PROTOCOL, "what a copy may still need is kept", waivable=False)
     readers, found = list(_readers(directory)), []
-    lock = locked(
-        VacuumDirectory.of(directory), f"the vacuum of {directory.place}", "remove the same rows"
-    )
+    own = ProcessDirectory.vacuum(directory)
+    lock = locked(own, f"the vacuum of {directory.place}", "remove the same rows")
     with nullcontext() if dry_run else lock:
         for channel in directory.wiring.channels:
             reading = [reader for reader in readers if channel in reader.inputs]
@@ -129,7 +128,7 @@ def _vacuum_channel(
     log = directory.log(channel)
     note = read_json(log.place / RETENTION_FILE, done=int) or {"done": 0}
     done = Position(note["done"])
-    steps = MachineLog(None if dry_run else VacuumDirectory.of(directory).steps)
+    steps = MachineLog(None if dry_run else ProcessDirectory.vacuum(directory).steps)
     ends = [discarded(log, reader, channel, done, steps) for reader in readers]
     ends += bounds.ends(log, channel)
     until = min([*ends, *_kept_by_snapshots(directory, channel)]) if ends else done
